@@ -21,7 +21,6 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "pliant"
 ROWS = [
     {"base"},
     {"laws"},
-    {"control"},
     {"model"},
     {"engine"},
     {"formats"},
@@ -35,6 +34,7 @@ ROWS = [
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
+    ("compare.commands", "films"),
     ("learn.backend", "sweep"),
     ("feet.fit", "identification"),
     ("franka.client.policy", "learn"),
@@ -283,8 +283,8 @@ def wrong_arrows(source: Path = SOURCE) -> list[str]:
                     wrong.append(text)
             elif here in LEVEL and LEVEL[there] >= LEVEL[here]:
                 wrong.append(text)
-            elif pure and there not in {"base", *({"laws"} if here == "control" else {"laws", "control"})} - {here}:
-                wrong.append(f"{where}:{line}: {module} may import only base, laws and control, not {there}")
+            elif pure and there not in {"base", "laws"} - {here}:
+                wrong.append(f"{where}:{line}: {module} may import only base and laws, not {there}")
     return wrong
 
 

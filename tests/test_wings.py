@@ -152,3 +152,29 @@ NEEDED = {other for _, other in between_wings()}
 def test_every_module_that_is_left_without_a_wing_can_be_imported(wing, without):
     tied = sorted(f"pliant.{part}" for part, other in between_wings() if other == wing)
     without(wing)(IMPORTS, *tied, *(["pliant.papers"] if wing else []))
+
+
+COMMAND_LINE = """
+import contextlib, io
+from pliant.cli import main
+
+for words in (
+    "run qbmove-1dof --duration 0.02 --record a.mcap",
+    "replay a.mcap",
+    "run --help",
+    "run qbmove-1dof --video a.avi",
+):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        try:
+            main(words.split())
+        except SystemExit as end:
+            code = end.code
+    print(code, "--video" in out.getvalue(), "OUTPUTS" in out.getvalue())
+"""
+
+
+@pytest.mark.parametrize(("wing", "seen"), [("", ["0 True", "1 True"]), ("films", ["0 False", "2 True"])])
+def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without):
+    lines = without(wing)(COMMAND_LINE).splitlines()
+    assert lines == [f"{line} False" for line in ["0 False", "0 False", *seen]]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
+from pliant.base.argument_checks import ControlError
 from pliant.base.spatial import exp_so3, hat, pose
 from pliant.control import CartesianComputedTorque
 from pliant.control.cartesian import _rotation_rate
-from pliant.control.checks import ControlError
 from pliant.franka.robots import dynamics, kinematics
 
 START = np.array([0.1, -0.5, 0.2, -2.1, -0.1, 1.7, 0.6])

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from pliant.base.argument_checks import ControlError
 from pliant.base.spatial import exp_so3, pose
 from pliant.control import ClosedLoopInverseKinematics, MinimumJerk, damped_pseudo_inverse, pose_error
-from pliant.control.checks import ControlError
 
 LENGTHS = np.array([0.3, 0.25, 0.2])
 

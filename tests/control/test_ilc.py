@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
+from pliant.base.argument_checks import ControlError
 from pliant.control import IterativeLearning, low_pass
-from pliant.control.checks import ControlError
 
 T = np.linspace(0.0, 1.0, 201)
 REFERENCE = np.stack([np.sin(np.pi * T), 0.5 * T], axis=1)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from pliant.base.argument_checks import ControlError
 from pliant.control import MinimumJerk
-from pliant.control.checks import ControlError
 
 pytestmark = pytest.mark.quick
 

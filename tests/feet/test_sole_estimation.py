@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pliant.control.checks import ControlError
+from pliant.base.argument_checks import ControlError
 from pliant.feet.sole_estimation import RelativeAngleFilter, SoleForceEstimator, SoleHinge, SoleModel
 
 G = 9.81

@@ -107,7 +107,7 @@ def render(name: str) -> Any:
     import pliant
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.recording.film_process import _Scene
+    from pliant.films.process import _Scene
     from pliant.simulation import Simulation, sync
     from pliant.simulation.commands import command_mode
 

@@ -10,7 +10,7 @@ from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.recording import read_recording
 from pliant.recording.poses import POSE_HEAD, decode_poses
-from pliant.recording.replay_film import recorded_poses
+from pliant.recording.recorded_motion import recorded_poses
 from pliant.recording.sample_message import CDR_LITTLE_ENDIAN
 from pliant.robots.lookup import build_robot, list_robots
 from pliant.simulation import Simulation

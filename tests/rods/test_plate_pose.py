@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from pliant.base.argument_checks import ControlError
 from pliant.base.spatial import exp_so3, pose
-from pliant.control.checks import ControlError
 from pliant.rods.plate_pose import PlatePoseGains, PlatePosePID
 
 

@@ -74,6 +74,17 @@ def log_so3(R: ArrayLike) -> Array:
     return angle * (axis if axis @ v >= 0.0 else -axis)
 
 
+def pose_error(desired: ArrayLike, actual: ArrayLike) -> Array:
+    """Return (position error, rotation vector from actual to desired) in world axes, shape (6,) [m, rad].
+
+    Args:
+        desired: pose X_WD, shape (4, 4).
+        actual: pose X_WA, shape (4, 4).
+    """
+    D, A = np.asarray(desired, dtype=float), np.asarray(actual, dtype=float)
+    return np.concatenate([D[:3, 3] - A[:3, 3], log_so3(D[:3, :3] @ A[:3, :3].T)])
+
+
 def rotation_from_rpy(rpy: ArrayLike) -> Array:
     """Return Rz(yaw) Ry(pitch) Rx(roll), the convention of URDF.
 

@@ -80,6 +80,9 @@ class Wing:
     that return the exit code."""
     robot_exports: Mapping[str, str] = field(default_factory=dict)
     """Formats of ``pliant export`` for robots, by name: the same functions with the loaded robot in front."""
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    """Files that ``pliant run`` and ``pliant replay`` make of a run or a recording, by the option that names the file:
+    `pliant.simulation.outputs.OutputOptions`."""
     bridges: Mapping[str, BridgeEntry] = field(default_factory=dict)
     """Bridges by name."""
     robots: Mapping[str, str] = field(default_factory=dict)
@@ -226,6 +229,7 @@ class Wings:
         "arguments",
         "exports",
         "robot_exports",
+        "outputs",
         "bridges",
         "robots",
         "blocks",

@@ -14,10 +14,10 @@ from cyclopts import Parameter
 from pliant.base.documents.tables import read_npz
 from pliant.base.errors import PliantError, RecordingError, nearest
 from pliant.cli.checks import check_figure, check_page, refuse_unused
-from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
 from pliant.cli.messages import say_error
 from pliant.cli.options import VIEW_HOST, Debug, Json, Settings, load_robot, make_bridge, repeated
 from pliant.cli.output import emit, make_console, number, plain, print_table
+from pliant.cli.outputs import FILE_OPTIONS, NO_OUTPUTS, Outputs, asked_files
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import say_served, say_where
 
@@ -102,7 +102,7 @@ class ShowOptions:
         PliantError: options that have no effect, or a file that cannot be written.
     """
 
-    film: Film = NO_FILM
+    outputs: Outputs = NO_OUTPUTS
     html: Path | None = None
     """Write the recorded joints as a page that plays in any browser (.html)."""
     view: Annotated[bool, Parameter(negative=())] = False
@@ -116,8 +116,9 @@ class ShowOptions:
     set: Settings = ()
 
     def __post_init__(self) -> None:
-        shown = self.film.video is not None or self.html is not None or self.view
-        refuse_unused(self.robot is not None and not shown, "--robot", "--video, --html or --view")
+        shown = asked_files(self.outputs) or self.html is not None or self.view
+        showing = f"{', '.join([*FILE_OPTIONS, '--html'])} or --view"
+        refuse_unused(self.robot is not None and not shown, "--robot", showing)
         refuse_unused(self.view_port is not None and not self.view, "--view-port", "--view")
         refuse_unused(self.view_host != VIEW_HOST and not self.view, "--view-host", "--view")
         refuse_unused(bool(self.set) and self.robot is None, "--set", "--robot")
@@ -159,7 +160,8 @@ def replay(
 
     console = make_console(quiet=json)
     only_recordings = (
-        ("--export", files.export), ("--plot", files.plot), ("--compare", files.compare), ("--video", show.film.video),
+        ("--export", files.export), ("--plot", files.plot), ("--compare", files.compare),
+        *((f"--{name}", options.file) for name, options in asked_files(show.outputs).items()),
         ("--html", show.html), ("--view", show.view or None),
     )  # fmt: skip
     given = [option for option, value in only_recordings if value is not None]
@@ -236,8 +238,17 @@ def _write_files(found: Recording, files: FileOptions, done: dict[str, object]) 
 def _show_robot(found: Recording, show: ShowOptions, console: Console, quiet: bool, done: dict[str, object]) -> int:
     """Film a recording, write it as a page, and show it in the browser; return the exit code."""
     code = 0
-    if show.film.video is not None:
-        code = _film(found, show, console, quiet, done)
+    for name, options in asked_files(show.outputs).items():
+        model = show.model(found)
+        with Bar(console, options.label, options.parts, shown=not quiet) as bar:
+            outcome, missing = options.replay(found, model, bar)
+        say_missing(missing, f"in the {options.label}", console)
+        done[name] = outcome.as_dict()
+        if not quiet and (line := outcome.line()):
+            console.print(line, soft_wrap=True)
+        if outcome.fault:
+            say_error(PliantError(outcome.fault, file=options.file, field=name))
+            code = 1
     if show.html is not None:
         _page(found, show.html, show.model(found), console, done)
     if show.view:
@@ -262,26 +273,6 @@ def _show_differences(rows: list[dict[str, Any]], console: Console) -> None:
     console.print(f"{len(rows)} signals differ")
 
 
-def _film(found: Recording, show: ShowOptions, console: Console, quiet: bool, done: dict[str, object]) -> int:
-    """Film a recording; return the exit code."""
-    from pliant.recording.replay_film import film_recording
-
-    path, looks = show.film.video, show.film.looks()
-    if path is None or looks is None:
-        return 0
-    model = show.model(found)
-    with Bar(console, "film", "pictures", shown=not quiet) as bar:
-        film, missing = film_recording(found, model, path, looks, bar)
-    say_missing(missing, "in the film", console)
-    done["video"] = film_as_dict(film) if film.frames else None
-    if film.frames and not quiet:
-        say_film(console, film)
-    if film.fault:
-        say_error(PliantError(film.fault, file=path, field="video"))
-        return 1
-    return 0
-
-
 def _check_recording(path: Path) -> None:
     """Refuse what is no recording, in the words of the user."""
     from pliant.recording.foreign import foreign_suffixes
@@ -300,7 +291,7 @@ def _check_recording(path: Path) -> None:
 
 def _page(found: Recording, path: Path, model: mujoco.MjModel, console: Console, done: dict[str, object]) -> None:
     """Write a recording as a page that plays by itself."""
-    from pliant.recording.replay_film import recorded_motion
+    from pliant.recording.recorded_motion import recorded_motion
     from pliant.simulation.viewer import find_viewer
 
     viewer = find_viewer("--html")

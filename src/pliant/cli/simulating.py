@@ -17,10 +17,10 @@ from cyclopts import Parameter
 from pliant.base.errors import PliantError
 from pliant.base.options import check_values, option
 from pliant.cli.checks import check_figure, refuse_unused
-from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
 from pliant.cli.messages import say_error
 from pliant.cli.options import VIEW_HOST, Debug, Json, make_bridge, option_name, repeated
 from pliant.cli.output import plain, print_table
+from pliant.cli.outputs import FILE_OPTIONS, KINDS, NO_OUTPUTS, Outputs, asked_files
 from pliant.cli.progress import Bar
 from pliant.cli.termination import interrupt_main
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from pliant.devices import Device
     from pliant.engine import Engine
     from pliant.model import Robot
-    from pliant.recording.film import FilmReport
     from pliant.simulation import Bridge, RunReport, Simulation
     from pliant.simulation.bridge import TopicReport
-    from pliant.simulation.film import FilmBridge
+    from pliant.simulation.outputs import Outcome
     from pliant.simulation.pacer import Pacer
     from pliant.simulation.viewer import RunPage
 
-OUTPUTS = ("--record", "--plot", "--video", "--video-size", "--video-fps", "--video-speed", "--video-camera")
+FILES = ("record", "plot", *KINDS)
+"""Options with files; the names of options about such a file begin with its own."""
 SWITCHES = ("--overwrite", "--json", "--debug")
 MAX_DURATION = 1e9
 """Longest simulation [s]: time is counted in nanoseconds, in 64 bits."""
@@ -68,7 +68,7 @@ class RunOptions:
     """Replace an existing recording."""
     plot: Path | None = None
     """Draw the recorded signals (.png, .svg, .pdf)."""
-    film: Film = NO_FILM
+    outputs: Outputs = NO_OUTPUTS
     contacts: Annotated[bool, Parameter(negative=())] = False
     """Draw contact forces in the film, and write them into the recording, for `pliant replay`."""
     bridge: Annotated[tuple[str, ...], repeated()] = ()
@@ -103,8 +103,8 @@ class RunOptions:
         refuse_unused(self.view_port is not None and not self.view, "--view-port", "--view")
         refuse_unused(self.view_host != VIEW_HOST and not self.view, "--view-host", "--view")
         refuse_unused(self.overwrite and self.record is None, "--overwrite", "--record")
-        kept = self.record is not None or self.film.video is not None
-        refuse_unused(self.contacts and not kept, "--contacts", "--record or --video")
+        kept = self.record is not None or asked_files(self.outputs)
+        refuse_unused(self.contacts and not kept, "--contacts", " or ".join(["--record", *FILE_OPTIONS]))
         refuse_unused(
             self.realtime and self.rtf is None and not self.bridge and not self.view,
             "--realtime",
@@ -119,7 +119,8 @@ class RunOptions:
     @property
     def output_folder(self) -> Path | None:
         """Folder of the run's recording, figure or film; None for a run that writes none."""
-        written = [file for file in (self.record, self.plot, self.film.video) if file is not None]
+        files = (self.record, self.plot, *(options.file for options in asked_files(self.outputs).values()))
+        written = [file for file in files if file is not None]
         return written[0].absolute().parent if written else None
 
 
@@ -179,17 +180,13 @@ class Run:
         self.duration = plan.duration
         if self.duration is None and not self.wires:
             self.duration = USUAL_DURATION
-        self._film: FilmBridge | None = None
-        if plan.film.video is not None:
-            from pliant.engine import mujoco_state
-            from pliant.simulation.film import FilmBridge
-
-            # A run that keeps a pace does not wait for the renderer.
-            waits = not self.wires and plan.rtf is None
-            looks = plan.film.looks(contacts=plan.contacts)
-            self._film = FilmBridge(mujoco_state(engine, "the film"), plan.film.video, looks, wait=waits)
-        self.film: FilmReport | None = None
-        """Outcome of the film, once the run has ended."""
+        waits = not self.wires and plan.rtf is None  # a run that keeps a pace does not wait for the renderer
+        self._makers = {
+            name: options.follow(engine, contacts=plan.contacts, wait=waits)
+            for name, options in asked_files(plan.outputs).items()
+        }
+        self.outcomes: dict[str, Outcome] = {}
+        """What became of films and such, by the name of the option, once the run has ended."""
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         recorder = None
         if plan.record is not None or plan.plot is not None:
@@ -205,7 +202,7 @@ class Run:
             self.simulation = Simulation(
                 engine,
                 devices,
-                [*self.wires, *([self._film] if self._film is not None else [])],
+                [*self.wires, *self._makers.values()],
                 pacer=pacer,
                 recorder=recorder,
                 seed=plan.seed,
@@ -243,8 +240,9 @@ class Run:
     def start(self) -> None:
         """Open the recording and the bridges."""
         self.simulation.start()
-        for note in self._film.notes if self._film is not None else ():
-            self.console.print(f"[yellow]note[/yellow] {plain(note)}", soft_wrap=True)
+        for maker in self._makers.values():
+            for note in maker.notes:
+                self.console.print(f"[yellow]note[/yellow] {plain(note)}", soft_wrap=True)
 
     def _say_where(self) -> None:
         for wire in self.wires:
@@ -279,20 +277,19 @@ class Run:
             pressed = interrupt.pressed
         except KeyboardInterrupt:  # the loop did not return by itself
             pressed = True
-        self._finish_film()
+        self._finish_outputs()
         # Ctrl-C is the normal end of a run without a duration.
         self.interrupted = pressed and self.duration is not None
         self.health = self.simulation.health()
         self.served = {wire.name: rows for wire in self.wires if (rows := list(wire.report()))}
 
-    def _finish_film(self) -> None:
-        """Render what is left of the film, with a progress bar."""
-        if self._film is None:
-            return
-        with Bar(self.console, "film", "pictures", shown=not self.plan.json) as bar:
-            self.film = self._film.finish(bar)
-        if self.film.fault:
-            self._fault = PliantError(self.film.fault, file=self.plan.film.video, field="video")
+    def _finish_outputs(self) -> None:
+        """Make what is left of films and such, with a progress bar."""
+        for name, options in asked_files(self.plan.outputs).items():
+            with Bar(self.console, options.label, options.parts, shown=not self.plan.json) as bar:
+                outcome = self.outcomes[name] = self._makers[name].finish(bar)
+            if outcome.fault:
+                self._fault = PliantError(outcome.fault, file=options.file, field=name)
 
     @contextlib.contextmanager
     def _listen(self) -> Iterator[None]:
@@ -328,7 +325,7 @@ class Run:
             "halted": self.halted,
             "recording": None if plan.record is None else str(plan.record),
             "plot": None if plan.plot is None or self._plot_failed else str(plan.plot),
-            "video": None if self.film is None or not self.film.frames else film_as_dict(self.film),
+            **{name: self.outcomes[name].as_dict() if name in self.outcomes else None for name in KINDS},
             "fault": None if self._fault is None else str(self._fault),
             "health": self.health,
             "served": self.served,
@@ -354,8 +351,8 @@ class Run:
         for path, what in ((self.plan.record, "recording"), (None if self._plot_failed else self.plan.plot, "plot")):
             if path is not None:
                 self.console.print(f"{what}: {path}", soft_wrap=True)
-        if self.film is not None and self.film.frames:
-            say_film(self.console, self.film)
+        for line in filter(None, (outcome.line() for outcome in self.outcomes.values())):
+            self.console.print(line, soft_wrap=True)
 
     def conclude(self) -> int:
         """Return the exit code of a run with results; print an error that occurred after it."""
@@ -444,7 +441,7 @@ def command_line() -> str:
     words = []
     skip = False
     for word in sys.argv[1:]:
-        if skip or word.split("=")[0] in OUTPUTS:
+        if skip or (word.startswith("--") and word[2:].split("=")[0].split("-")[0] in FILES):
             skip = not skip and "=" not in word
         elif word not in SWITCHES:
             words.append(word)

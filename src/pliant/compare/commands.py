@@ -14,7 +14,6 @@ from cyclopts import Parameter
 from pliant.base.documents.files import open_file
 from pliant.base.errors import PliantError
 from pliant.cli.checks import check_figure, refuse_unused
-from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
 from pliant.cli.messages import say_error
 from pliant.cli.options import (
     NO_INPUTS,
@@ -29,6 +28,7 @@ from pliant.cli.options import (
 )
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
+from pliant.films.options import NO_FILM, Film
 
 if TYPE_CHECKING:
     import mujoco
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
     from pliant.compare.runs import RunDifference
     from pliant.devices.base import DeviceBase
+    from pliant.films.film import FilmOptions, FilmReport
     from pliant.model import Robot
     from pliant.recording import Recording
-    from pliant.recording.film import FilmOptions, FilmReport
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
 RECORDINGS = (".mcap",)
 SAMPLES = 10_000
@@ -162,7 +162,7 @@ def compare(
                     "rates": [None if run is None else run.rate for run in runs],
                     "signals": [dataclasses.asdict(d) for d in found],
                     "plot": None if plot is None else str(plot),
-                    "video": None if filmed is None or not filmed.frames else film_as_dict(filmed),
+                    "video": None if filmed is None else filmed.as_dict(),
                 }
             )
             return code
@@ -173,7 +173,7 @@ def compare(
     if plot is not None:
         console.print(f"plot: {plot}", soft_wrap=True)
     if filmed is not None and filmed.frames:
-        say_film(console, filmed)
+        console.print(filmed.line(), soft_wrap=True)
     return code
 
 
@@ -279,7 +279,7 @@ class _Film:
         """
         if path is None or looks is None:
             return None
-        from pliant.recording.film import check_film
+        from pliant.films.film import check_film
 
         check_film(path, looks, "--video")
         return cls(path, looks)
@@ -290,7 +290,7 @@ class _Film:
         Raises:
             PliantError: one of them has no such camera.
         """
-        from pliant.recording.film import check_camera
+        from pliant.films.film import check_camera
 
         for model in models:
             check_camera(model, self._looks.camera)
@@ -298,7 +298,7 @@ class _Film:
 
     def track(self, k: int) -> PoseTrack:
         """Return what keeps the poses of a run that is simulated."""
-        from pliant.simulation.film import PoseTrack
+        from pliant.simulation.pose_track import PoseTrack
 
         self._tracks[k] = PoseTrack(self._looks.speed / self._looks.fps)
         return self._tracks[k]
@@ -311,8 +311,9 @@ class _Film:
 
         from pliant.base.figures import COLORS
         from pliant.cli.replay import say_missing
-        from pliant.recording.motion import Motion, film_motions
-        from pliant.recording.replay_film import recorded_motion
+        from pliant.films.motions import film_motions
+        from pliant.recording.motion import Motion
+        from pliant.recording.recorded_motion import recorded_motion
 
         motions = []
         for k, (found, side, model, color) in enumerate(zip(recordings, sides, self._models, ("soft", "stiff"))):

@@ -19,7 +19,7 @@ _EXPORTS: dict[str, str] = {
     "damped_pseudo_inverse": "pliant.control.clik",
     "equilibrium_for_torque": "pliant.control.gravity",
     "low_pass": "pliant.control.ilc",
-    "pose_error": "pliant.control.clik",
+    "pose_error": "pliant.base.spatial",
     "preset_for_stiffness": "pliant.control.gravity",
     "qbmove_deflection": "pliant.control.gravity",
     "torque_range": "pliant.control.gravity",

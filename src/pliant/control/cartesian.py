@@ -20,9 +20,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.base.argument_checks import ControlError, gains, number, vector
 from pliant.base.numerics import Array
 from pliant.base.spatial import cross, hat, is_rotation, log_so3
-from pliant.control.checks import ControlError, gains, number, vector
 
 MIN_SINGULAR_VALUE = 1e-4
 """Smallest singular value of the Jacobian over its largest; below it the arm has lost a direction."""  # assumed

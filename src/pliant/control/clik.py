@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.base.argument_checks import ControlError, gains, number, vector
 from pliant.base.numerics import Array
-from pliant.base.spatial import log_so3
-from pliant.control.checks import ControlError, gains, number, vector
+from pliant.base.spatial import pose_error
 from pliant.control.trajectory import Motion
 
 
@@ -38,17 +38,6 @@ def damped_pseudo_inverse(J: ArrayLike, damping: float = 0.05, threshold: float 
     tiny = np.finfo(float).eps * max(np.shape(J)) * s[0]
     inverse = np.divide(s, s * s + square, out=np.zeros_like(s), where=s > tiny)
     return (Vt.T * inverse) @ U.T
-
-
-def pose_error(desired: ArrayLike, actual: ArrayLike) -> Array:
-    """Return (position error, rotation vector from actual to desired) in world axes, shape (6,) [m, rad].
-
-    Args:
-        desired: pose X_WD, shape (4, 4).
-        actual: pose X_WA, shape (4, 4).
-    """
-    D, A = np.asarray(desired, dtype=float), np.asarray(actual, dtype=float)
-    return np.concatenate([D[:3, 3] - A[:3, 3], log_so3(D[:3, :3] @ A[:3, :3].T)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

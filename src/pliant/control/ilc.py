@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.base.argument_checks import ControlError, number
 from pliant.base.errors import require
 from pliant.base.numerics import Array
-from pliant.control.checks import ControlError, number
 
 Plant = Callable[[Array], ArrayLike]
 

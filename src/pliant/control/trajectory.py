@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.base.argument_checks import ControlError, number, vector
 from pliant.base.numerics import Array
-from pliant.control.checks import ControlError, number, vector
 
 Values: TypeAlias = float | Array
 """A number, or one for each joint, shape (n,)."""

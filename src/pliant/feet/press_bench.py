@@ -15,7 +15,7 @@ from pliant.model.inertia import set_inertia
 if TYPE_CHECKING:
     import mujoco
 
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
 REDUCED = {"n_chains": 1, "lump": True, "coupling": "midpoint", "tendon": "fixed"}
 """The cheapest foot: one lumped chain of midpoint hinges."""
@@ -131,7 +131,7 @@ def press(
     import mujoco
 
     from pliant.robots.parts import add_scene
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
     spec, servos = _build(0.0, bar, toes is not None, rigid, False, None, timestep, foot)
     spec.delete(spec.geom("floor"))

@@ -39,8 +39,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.argument_checks import ControlError
 from pliant.base.numerics import GRAVITY, Array
-from pliant.control.checks import ControlError
 
 UNKNOWN_LOAD = 100.0
 """Size of the forces that is expected where nothing is known of the load [N].  # assumed"""

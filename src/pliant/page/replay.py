@@ -19,8 +19,8 @@ from pliant.page.payload import PayloadBalls
 from pliant.page.plots import MAX_POINTS, WINDOW, Plots
 from pliant.page.scene import Scene
 from pliant.page.server import PageServer, icon
+from pliant.recording.recorded_motion import recorded_actions, recorded_poses
 from pliant.recording.recording import Recording
-from pliant.recording.replay_film import recorded_actions, recorded_poses
 
 if TYPE_CHECKING:
     import viser

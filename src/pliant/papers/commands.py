@@ -10,10 +10,10 @@ from cyclopts import Parameter
 
 from pliant.base.errors import MissingDependency
 from pliant.cli.checks import refuse_unused
-from pliant.cli.films import DEFAULT_LOOK, FilmLook
 from pliant.cli.options import Dask, Debug, Imports, Json, Processes, assignments, import_modules, make_executor
 from pliant.cli.output import emit, make_console, plain, print_table
 from pliant.cli.progress import Bar
+from pliant.films.options import DEFAULT_LOOK, FilmLook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -170,9 +170,9 @@ def _films(films: FilmsOptions) -> Video | None:
     looks = films.look.of(films.video)
     if looks is None:
         return None
+    from pliant.films.encoders import require
+    from pliant.films.film import check_film
     from pliant.papers.frame.films import Video
-    from pliant.recording.encoders import require
-    from pliant.recording.film import check_film
 
     if kind is None:
         try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.rods import ContinuumParallelRobot
     from pliant.rods.model import MechanismState, ParallelOptions
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
 FINE_STEP = 2.5e-4  # [s]: a quarter of the other models', whose integrator damps the swing
 
@@ -168,7 +168,7 @@ def pitch_target(pitch: float) -> Target:
 
 def _films(context: Context, options: DynamicsOptions) -> list[Film]:
     from pliant.rods import load_robot
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
     tracks = {name: PoseTrack(0.005) for name in ("Stewart_Gough_6PFR", "Stewart_Gough_6PFS")}
     for name, track in tracks.items():

@@ -228,9 +228,9 @@ def drive(
         carry: whether the kinematics carries the features on; else they are held for 20 ms.
         duration: length of the run [s]; None: until it has converged.
     """
+    from pliant.base.argument_checks import ControlError
     from pliant.base.conditions import VisionError
     from pliant.base.spatial import inverse
-    from pliant.control.checks import ControlError
     from pliant.papers.arms.tag_servo import PERIOD, begin_with_image, look_with, make_run, servo_rows
     from pliant.vision.poses import pose_features
     from pliant.vision.visual_servoing import ServoMonitor, ServoStatus, pose_below

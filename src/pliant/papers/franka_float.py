@@ -22,7 +22,7 @@ from pliant.papers.frame.panels import Level, Line, Panel, draw, lines
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
 PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022; Gaz et al., RA-L 2019"
 DURATION = 60.0
@@ -480,7 +480,7 @@ def _pushed(chosen: dict[str, object]) -> PoseTrack:
     from pliant.engine import mujoco_state
     from pliant.franka.client import FrankaRobot
     from pliant.franka.client.simulated import SimulationArm
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
     begin, end, duration = 600, 800, 2000
     with FrankaRobot.simulated(**chosen) as robot:

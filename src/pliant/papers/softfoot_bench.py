@@ -520,7 +520,7 @@ def check_options(options: BenchValidationOptions) -> None:
 
 def _films(context: Context, options: BenchValidationOptions) -> list[Film]:
     from pliant.engine import MujocoEngine
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
     load, seconds, tracks = max(options.loads), 2.5, {}
     bench = dataclasses.replace(options.bench(), obstacle_height=max(options.heights), load=0.0)

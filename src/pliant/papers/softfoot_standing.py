@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mujoco.batch import Batch
     from numpy.typing import NDArray
 
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
 PAPER = "Piazza et al. 2024, arXiv 2401.05318"
 FEET = ("soft", "rigid", "compliant")
@@ -446,7 +446,7 @@ def _press(kind: str, options: StandingOptions, bar: tuple[float, float]) -> Pos
     """Return the poses of a foot on a bar, whose load grows within a second."""
     import mujoco
 
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
     model = _standing_rig(kind, options, bar)
     data = mujoco.MjData(model)

@@ -18,7 +18,7 @@ from pliant.yarp.program import Board, biped, serve
 
 if TYPE_CHECKING:
     from pliant.papers.frame.panels import Item
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
 TIMESTEP = 0.002
 """Step of the physics [s].  # assumed"""
@@ -334,7 +334,7 @@ def noise_statements(clean: Traces, noisy: Traces, options: YarpFtImuOptions) ->
 
 
 def _films(context: Context, options: YarpFtImuOptions) -> list[Film]:
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
     track = PoseTrack()
     record(options, noisy=False, push=min(options.push, 0.5), track=track)

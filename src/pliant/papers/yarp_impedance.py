@@ -20,7 +20,7 @@ from pliant.papers.yarp_clock import PAPER
 from pliant.yarp.program import PARTS, TIMEOUT_S, Board, World, biped, serve
 
 if TYPE_CHECKING:
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
     from pliant.walking.control.tree import KinematicTree
     from pliant.yarp.wire.joints import JointState
 
@@ -592,7 +592,7 @@ UNJUDGED = (
 
 
 def _films(context: Context, options: YarpImpedanceOptions) -> list[Film]:
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
     tracks = {"impedance alone": PoseTrack(), "with gravity compensation": PoseTrack()}
     for compensated, (label, track) in enumerate(tracks.items()):

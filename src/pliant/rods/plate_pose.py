@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.base.argument_checks import ControlError, number
 from pliant.base.numerics import Array
-from pliant.control.checks import ControlError, number
-from pliant.control.clik import pose_error
+from pliant.base.spatial import pose_error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.model.noise import Noise
     from pliant.simulation import Pacer, Simulation
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
     from pliant.yarp.bridge.calls import RpcConnection
     from pliant.yarp.bridge.port import Port
     from pliant.yarp.client import InputPort, YarpNetwork

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from pliant.base.errors import PliantError
+from pliant.films.film import check_camera
 from pliant.papers import find_experiment, list_experiments, reproduce
 from pliant.papers.frame.base import Context, Result, Target, experiment, registered_experiments
 from pliant.papers.frame.films import (
@@ -22,9 +23,8 @@ from pliant.papers.frame.films import (
 )
 from pliant.papers.frame.report import render_report
 from pliant.papers.frame.runner import check_film_camera, film_experiment
-from pliant.recording.film import check_camera
 from pliant.recording.motion import rows_at
-from pliant.simulation.film import PoseTrack
+from pliant.simulation.pose_track import PoseTrack
 
 SWING = """<mujoco><worldbody><body><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.05"/>
 </body></worldbody></mujoco>"""

@@ -7,8 +7,8 @@ An experiment declares its films with its name:
 
     @experiment("box", ..., films=_films)
 
-Runs that keep no poses are followed by a `pliant.simulation.film.PoseTrack`, from which `film_of_tracks` makes a film.
-An experiment in which nothing moves gives a sentence in place of the function.
+Runs that keep no poses are followed by a `pliant.simulation.pose_track.PoseTrack`, from which `film_of_tracks` makes a
+film. An experiment in which nothing moves gives a sentence in place of the function.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pliant.base.numerics import Array
 if TYPE_CHECKING:
     import mujoco
 
-    from pliant.simulation.film import PoseTrack
+    from pliant.simulation.pose_track import PoseTrack
 
 NO_SCENE = "it compares numbers and has no moving scene"
 """Why an experiment that declares no films has none."""
@@ -147,8 +147,9 @@ def write_film(
         video: kind and looks of the file.
         progress: called with the fraction that is done and a text.
     """
-    from pliant.recording.film import FilmOptions
-    from pliant.recording.motion import Motion, film_motions
+    from pliant.films.film import FilmOptions
+    from pliant.films.motions import film_motions
+    from pliant.recording.motion import Motion
 
     try:
         looks = FilmOptions(

@@ -194,7 +194,7 @@ def check_film_camera(found: Experiment, camera: str) -> None:
     Raises:
         PliantError: the films have no camera with this name. The message lists the cameras that exist.
     """
-    from pliant.recording.film import view_angles
+    from pliant.films.film import view_angles
 
     if isinstance(found.films, str) or camera in found.cameras or view_angles(camera) is not None:
         return

@@ -1,7 +1,7 @@
 """The process that renders and encodes a film: states come on standard input, JSON lines go to standard output.
 
 Graphics drivers can end a process or hold Python's lock for long. In a process of its own, neither reaches the
-simulation. Started by `pliant.recording.film.FilmWriter`.
+simulation. Started by `pliant.films.film.FilmWriter`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.numerics import Array
+from pliant.films.encoders import make_encoder
 from pliant.model.contacts import MAX_CONTACTS
-from pliant.recording.encoders import make_encoder
 
 if TYPE_CHECKING:
     import mujoco

@@ -10,11 +10,13 @@ import pytest
 from PIL import Image
 
 from pliant.base.errors import MissingDependency, PliantError
+from pliant.films import film as room
+from pliant.films import motions
+from pliant.films.encoders import GifEncoder
+from pliant.films.film import FilmOptions, FilmWriter, Panel, check_film, view_angles
+from pliant.films.process import _Page
 from pliant.model.scene import sky
-from pliant.recording import film as room
-from pliant.recording.encoders import GifEncoder
-from pliant.recording.film import FilmOptions, FilmWriter, Panel, check_film, view_angles
-from pliant.recording.film_process import _Page
+from pliant.recording.motion import Motion
 
 SWING = """<mujoco><worldbody><light pos="0 -2 2"/><camera name="side" pos="0 -2 0" xyaxes="1 0 0 0 0 1"/>
 <body name="link"><joint name="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.05"
@@ -254,8 +256,6 @@ def test_frames_that_come_too_fast_are_left_out_without_losing_time(tmp_path, mo
 
 
 def test_the_film_of_a_motion_has_the_payloads_and_forces_of_its_time_and_leaves_the_model(monkeypatch, model):
-    from pliant.recording import motion as motions
-
     seen, wrenches, bare = [], np.zeros((model.nbody, 6)), model.body_ipos[1].copy()
     wrenches[1, 0] = 5.0
 
@@ -280,7 +280,7 @@ def test_the_film_of_a_motion_has_the_payloads_and_forces_of_its_time_and_leaves
         return ({"link": (9.0, place)} if 0.1 < time < 0.3 else {}), wrenches * (time > 0.3), np.zeros((0, 6))
 
     time, poses = np.array([0.0, 0.2, 0.4]), np.zeros((3, model.nq))
-    motion = motions.Motion(model=model, time=time, poses=poses, acting=acting)
+    motion = Motion(model=model, time=time, poses=poses, acting=acting)
     motions.film_motions("a.gif", [motion], FilmOptions(size="96x96", fps=5.0))
     assert [(m, f) for m, _, f in seen] == [(mass, 0.0), (mass + 9.0, 0.0), (mass, 5.0)]
     np.testing.assert_allclose(seen[1][1], (mass * bare + 9.0 * place) / (mass + 9.0))
@@ -296,7 +296,7 @@ def test_recorded_contact_forces_carry_the_weight_and_are_arrows_of_a_film(tmp_p
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.recording import Recorder, read_recording
-    from pliant.recording.replay_film import recorded_actions
+    from pliant.recording.recorded_motion import recorded_actions
     from pliant.robots.loading import load
     from pliant.simulation import Simulation
 

@@ -1,10 +1,10 @@
-"""Options of films, and how films are reported."""
+"""Options of films."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cyclopts import Parameter
 
@@ -13,9 +13,13 @@ from pliant.cli.checks import refuse_unused
 from pliant.cli.options import option_name
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    import mujoco
 
-    from pliant.recording.film import FilmOptions, FilmReport
+    from pliant.engine import Engine
+    from pliant.films.bridge import FilmBridge
+    from pliant.films.film import FilmOptions, FilmReport
+    from pliant.recording import Recording
+    from pliant.simulation.outputs import Progress
 
 
 @Parameter(name="*")
@@ -59,7 +63,7 @@ class FilmLook:
             refuse_unused(not video, f"--video-{name}", "--video")
         if not video:
             return None
-        from pliant.recording.film import FilmOptions
+        from pliant.films.film import FilmOptions
 
         if size is not None:
             given.setdefault("size", size)
@@ -80,6 +84,9 @@ class Film:
         PliantError: wrong values, an option without --video, or a file that cannot be written.
     """
 
+    label: ClassVar[str] = "film"
+    parts: ClassVar[str] = "pictures"
+
     video: Path | None = None
     """Film the robot (.mp4, .gif), without a window."""
     look: FilmLook = DEFAULT_LOOK
@@ -87,25 +94,34 @@ class Film:
     def __post_init__(self) -> None:
         looks = self.looks()
         if self.video is not None and looks is not None:
-            from pliant.recording.film import check_film
+            from pliant.films.film import check_film
 
             check_film(self.video, looks, "--video")
+
+    @property
+    def file(self) -> Path | None:
+        """The file; None without a film."""
+        return self.video
 
     def looks(self, size: str | None = None, *, contacts: bool = False) -> FilmOptions | None:
         """Return how the film looks; None without one. ``size`` holds without --video-size."""
         return self.look.of(self.video, size, contacts=contacts)
 
+    def follow(self, engine: Engine, *, contacts: bool, wait: bool) -> FilmBridge:
+        """Return what films a run."""
+        from pliant.engine import mujoco_state
+        from pliant.films.bridge import FilmBridge
+
+        assert self.video is not None
+        return FilmBridge(mujoco_state(engine, "the film"), self.video, self.looks(contacts=contacts), wait=wait)
+
+    def replay(self, found: Recording, model: mujoco.MjModel, progress: Progress) -> tuple[FilmReport, tuple[str, ...]]:
+        """Film a recording; return also the joints that were not recorded."""
+        from pliant.films.motions import film_recording
+
+        assert self.video is not None
+        return film_recording(found, model, self.video, self.looks(), progress)
+
 
 NO_FILM = Film()
 """No film."""
-
-
-def say_film(console: Console, film: FilmReport) -> None:
-    """Print the file of a film and its length."""
-    late = f", {film.late} frames left out to keep the pace" if film.late else ""
-    console.print(f"film: {film.path} ({film.duration:g} s{late})", soft_wrap=True)
-
-
-def film_as_dict(film: FilmReport) -> dict[str, object]:
-    """Return a film for JSON."""
-    return {"path": str(film.path), "duration": film.duration, "frames": film.frames, "late": film.late}

@@ -1,4 +1,4 @@
-"""Checks of arguments that the controllers share."""
+"""Checks of the arguments of controllers and estimators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["ControlError", "number", "vector"]
 
 
 class ControlError(PliantError):
-    """A controller was given something that it cannot work with."""
+    """A controller or an estimator was given something that it cannot work with."""
 
 
 def number(

@@ -27,9 +27,10 @@ from pliant.base.errors import MissingDependency, PliantError, nearest
 from pliant.base.numerics import Array
 from pliant.base.options import check_values, option
 from pliant.devices.camera_renderer import choose_backend
+from pliant.films.encoders import MAX_GIF_FPS, SUFFIXES, require
+from pliant.films.process import CONTACT_NUMBERS, HEADER, PATCHED, state_spec, view_angles
 from pliant.model.contacts import MAX_CONTACTS, contact_forces
-from pliant.recording.encoders import MAX_GIF_FPS, SUFFIXES, require
-from pliant.recording.film_process import CONTACT_NUMBERS, HEADER, PATCHED, state_spec, view_angles
+from pliant.recording.motion import INK
 
 if TYPE_CHECKING:
     import mujoco
@@ -44,7 +45,6 @@ START_TIMEOUT = 60.0
 """Longest wait for the renderer [s of wall time]."""
 FINISH_TIMEOUT = 600.0
 """Longest wait for a frame when the film is finished [s of wall time]."""
-INK = "#24292f"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +113,16 @@ class FilmReport:
     """Frames that show a neighbour's picture, because rendering was slower than the simulation."""
     fault: str
     """Why the film is shorter than the run, or missing; empty if it is whole."""
+
+    def line(self) -> str:
+        """Return what is printed of the film: its file and its length; "" if there is none."""
+        late = f", {self.late} frames left out to keep the pace" if self.late else ""
+        return f"film: {self.path} ({self.duration:g} s{late})" if self.frames else ""
+
+    def as_dict(self) -> dict[str, object] | None:
+        """Return the film for JSON; None if there is none."""
+        shown = {"path": str(self.path), "duration": self.duration, "frames": self.frames, "late": self.late}
+        return shown if self.frames else None
 
 
 def check_film(path: Path, options: FilmOptions, what: str = "the film", *, folder: bool = True) -> None:
@@ -369,7 +379,7 @@ class FilmWriter:
             environment = {**os.environ, "MUJOCO_GL": backend, "PYOPENGL_PLATFORM": backend}
             with (Path(self._folder.name) / "errors.txt").open("wb") as errors:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "pliant.recording.film_process", self._folder.name],
+                    [sys.executable, "-m", "pliant.films.process", self._folder.name],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=errors,

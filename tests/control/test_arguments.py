@@ -5,13 +5,13 @@ import math
 
 import pytest
 
+from pliant.base.argument_checks import ControlError
 from pliant.control import (
     CartesianComputedTorque,
     ClosedLoopInverseKinematics,
     IterativeLearning,
     MinimumJerk,
 )
-from pliant.control.checks import ControlError
 
 pytestmark = pytest.mark.quick
 

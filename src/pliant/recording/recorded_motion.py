@@ -1,19 +1,17 @@
-"""A film of a recording: the recorded poses of the robot that was recorded."""
+"""The motion of the robot that was recorded: its poses, and what acted on it."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.base.errors import RecordingError
 from pliant.base.numerics import Array
-from pliant.recording.film import INK, FilmOptions, FilmReport
-from pliant.recording.motion import Acting, Motion, film_motions
+from pliant.recording.motion import INK, Acting, Motion
 from pliant.recording.poses import told_joints
 from pliant.recording.recording import Recording
 
@@ -138,32 +136,3 @@ def recorded_motion(
     poses, acting = recorded_poses(recording, model, period), recorded_actions(recording, model)
     motion = Motion(model=model, time=poses.time, poses=poses.qpos, acting=acting, title=title, color=color)
     return motion, poses.missing
-
-
-def film_recording(
-    recording: Recording,
-    model: mujoco.MjModel,
-    path: str | Path,
-    options: FilmOptions | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[FilmReport, tuple[str, ...]]:
-    """Film a recording.
-
-    Args:
-        recording: the recording.
-        model: the compiled robot that was recorded.
-        path: file, .mp4 or .gif.
-        options: size, frame rate, speed, camera.
-        progress: called with the numbers of pictures that are done, and of all.
-
-    Returns:
-        (report, joints that were not recorded).
-
-    Raises:
-        RecordingError: no position of a joint of this model was recorded.
-        PliantError: wrong options, no renderer.
-    """
-    options = options or FilmOptions()
-    options = replace(options, contacts=recording.has_contacts)
-    motion, missing = recorded_motion(recording, model, options.speed / options.fps)
-    return film_motions(path, [motion], options, progress=progress), missing

@@ -8,7 +8,7 @@ from guest_wings import guest_bridges
 from PIL import Image
 
 from pliant.cli import simulating
-from pliant.recording import film as room
+from pliant.films import film as room
 
 SMALL = ("--video-size", "96x64")
 
