@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pliant.base.errors import PliantError
 from pliant.devices.base import SampleSource
-from pliant.engine.base import MujocoState
+from pliant.engine.base import MujocoState, mujoco_state
 from pliant.films.film import FilmOptions, FilmReport, FilmWriter, Panel, check_camera
 from pliant.simulation.bridge import BridgeBase
 
@@ -24,7 +24,7 @@ class FilmBridge(BridgeBase):
         wait: let the loop wait for the renderer; False for runs that keep real time.
 
     Raises:
-        PliantError: the model has no such camera.
+        PliantError: the model has no such camera, or the engine is no MujocoEngine.
     """
 
     name = "film"
@@ -33,6 +33,7 @@ class FilmBridge(BridgeBase):
     def __init__(
         self, engine: MujocoState, path: str | Path, options: FilmOptions | None = None, *, wait: bool = True
     ) -> None:
+        engine = mujoco_state(engine, "a film")
         self._engine, self._path, self._wait = engine, Path(path), wait
         self._options = options or FilmOptions()
         check_camera(engine.model, self._options.camera)
