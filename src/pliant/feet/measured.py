@@ -19,7 +19,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.documents.files import read_text
+from pliant.base.documents.tables import split_unit
 from pliant.base.errors import PliantError, nearest
 from pliant.feet.trials import Trial, Trials
 
@@ -64,7 +64,6 @@ _KIND = {
     **dict.fromkeys(FORCES, "force"),
     **dict.fromkeys(PITCHES, "angle"),
 }
-_HEADING = re.compile(r"\s*(?P<name>[^\[\(]*?)\s*(?:[\[\(]\s*(?P<unit>[^\]\)]*?)\s*[\]\)])?\s*")
 
 
 # -- reading ----------------------------------------------------------------------------------------------------
@@ -138,8 +137,7 @@ def _columns(path: Path, line: int, heading: Sequence[str]) -> tuple[dict[str, i
     places: dict[str, int] = {}
     factors: dict[str, float] = {}
     for i, text in enumerate(heading):
-        match = _HEADING.fullmatch(text)
-        name, unit = (match["name"], match["unit"]) if match else (text.strip(), None)
+        name, unit = split_unit(text)
         if name not in _KIND:
             continue
         if name in places:

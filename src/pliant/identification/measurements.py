@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.documents.files import check_file, read_text
-from pliant.base.documents.tables import read_npz
+from pliant.base.documents.tables import read_npz, split_unit
 from pliant.base.errors import LawError, RecordingError, nearest
 from pliant.base.numerics import Array
 from pliant.laws.actuator import CompliantActuator
@@ -69,8 +69,6 @@ UNITS: dict[str, tuple[str, float]] = {
     "mm": ("m", 1e-3),
 }
 """Unit of a column -> its SI unit and the factor to convert to it."""
-
-_HEADER = re.compile(r"^\s*(?P<name>[^\[\(]*?)\s*(?:[\[\(]\s*(?P<unit>[^\]\)]*?)\s*[\]\)])?\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,8 +393,7 @@ def measurement_of(
 
 def _ignored(raw: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the headers that are no quantity; those of a recording's devices, ``<device>/<name>``, are left out."""
-    named = [(header, _HEADER.match(header)) for header in raw if "/" not in header]
-    return tuple(header for header, match in named if _quantity(match["name"] if match else header) is None)
+    return tuple(header for header in raw if "/" not in header and _quantity(split_unit(header)[0]) is None)
 
 
 def _chosen(
@@ -416,7 +413,7 @@ def _chosen(
             raise RecordingError(f"there is no column {header!r}; {nearest(header, raw)}", file=path, field=header)
         quantity, _ = _resolve(name, None, str(path))
         chosen[quantity], taken[quantity] = raw[header], header
-        unit = units.get(header) or units.get(quantity) or units.get(name) or _HEADER.match(header)["unit"]  # type: ignore[index]
+        unit = units.get(header) or units.get(quantity) or units.get(name) or split_unit(header)[1]
         if unit:
             used_units[quantity] = unit
     named = set(taken)
@@ -426,8 +423,8 @@ def _chosen(
         short = header
         if only is not None and header.startswith(f"{only}/"):
             short = header[len(only) + 1 :]
-        match = _HEADER.match(short)
-        key = _key(match["name"] if match else short)
+        name, written_unit = split_unit(short)
+        key = _key(name)
         quantity = _quantity(key)
         if quantity is None or quantity in named or header in taken.values() or _is_empty(values):
             continue
@@ -444,7 +441,7 @@ def _chosen(
         chosen[quantity], taken[quantity] = values, header
         (by_alias.discard if exact else by_alias.add)(quantity)
         used_units.pop(quantity, None)
-        unit = units.get(header) or units.get(key) or units.get(quantity) or (match["unit"] if match else None)
+        unit = units.get(header) or units.get(key) or units.get(quantity) or written_unit
         if unit:
             used_units[quantity] = unit
     if not chosen.keys() - {"time"}:
@@ -502,13 +499,12 @@ def _quantity(key: str) -> str | None:
 
 def _resolve(header: str, unit: str | None, source: str) -> tuple[str, float]:
     """Return (quantity, factor to SI) of a header."""
-    match = _HEADER.match(str(header))
-    key = match["name"] if match else str(header)
+    key, found_unit = split_unit(str(header))
     name = _quantity(key)
     if name is None:
         known = [*QUANTITIES, *(alias for _, aliases in QUANTITIES.values() for alias in aliases)]
         raise RecordingError(f"{source}: the column {header!r} is not known; {nearest(key, known)}", field=str(header))
-    text = unit if unit is not None else (match["unit"] if match else None)
+    text = unit if unit is not None else found_unit
     wanted = QUANTITIES[name][0]
     if not text:
         return name, 1.0

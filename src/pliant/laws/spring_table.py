@@ -167,7 +167,7 @@ def _number(cell: str, name: str, path: Path, line: int) -> float:
     must = f"must be a number from {-limit:g} to {limit:g} [{COLUMNS[name]}]"
     if not text:
         raise LawError(f"{name} is missing in this row; {must}", file=path, line=line, field="table")
-    if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII):
+    if not re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text, re.ASCII):
         raise LawError(f"{name} is {text[:40]!r}; {must}", file=path, line=line, field="table")
     value = float(text)
     if not abs(value) <= limit:

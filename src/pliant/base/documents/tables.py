@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -115,6 +116,17 @@ def _header(
     if any(isinstance(n, bool) or n < 0 for n in shape):
         raise error(f"array {name!r} has the shape {shape}", file=path, field=name)
     return shape, dtype
+
+
+_HEADING = re.compile(r"([^\[(]*)(?:[\[(]([^\])]*)[\])])?")
+
+
+def split_unit(heading: str) -> tuple[str, str | None]:
+    """Return the name and the unit of a heading, ``name [unit]`` or ``name (unit)``; None where it has no unit."""
+    text = heading.strip()
+    found = _HEADING.fullmatch(text)
+    name, unit = found.groups() if found else (text, None)
+    return name.strip(), None if unit is None else unit.strip()
 
 
 def write_table(path: str | Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

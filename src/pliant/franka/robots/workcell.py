@@ -126,7 +126,8 @@ def parse_objects(texts: Sequence[str]) -> tuple[TableObject, ...]:
         ModelError: no such kind, a place that is no place or in the base, two objects at one place or at the hand.
     """
     kinds, places = list[ObjectKind](), list[Any]()
-    for text in re.sub(r"\s*([@/])\s*", r"\1", " ".join(map(str, texts))).split():
+    words = " ".join(" ".join(map(str, texts)).split())
+    for text in re.sub(r" ?([@/]) ?", r"\1", words).split():
         kind, at, where = text.partition("@")
         if kind not in KINDS:
             what = f"no object {kind!r} for a table" if kind else f"{text!r} has no object before @"
