@@ -66,11 +66,8 @@ class MessageTypes:
             signatures: what the device is; see `pliant.devices.signatures`.
         """
         text, fields, columns = _message_text(samples)
-        plain = (
-            signatures[0]
-            if signatures
-            else re.sub(r"(.*[A-Za-z]|).*", r"\1", device, count=1, flags=re.DOTALL) or device
-        )
+        without_number = re.sub(r"(.*[A-Za-z]|).*", r"\1", device, count=1, flags=re.DOTALL)
+        plain = signatures[0] if signatures else without_number or device
         base = "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", plain)) or "Device"
         base = base if base[0].isalpha() else f"D{base}"
         name, count = base, 1

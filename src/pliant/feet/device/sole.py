@@ -260,7 +260,7 @@ class SoleDevice(SensorDevice):
         self._accelerations[-1, 1] = -GRAVITY
 
     def _connect(self, engine: Engine) -> None:
-        names = [self.description.sensors(part) for part in self._parts]
+        names = [self.description.unit_sensors(part) for part in self._parts]
         self._rate_ports = [self._port(engine, name["rate"]) for name in names]
         self._acceleration_ports = [self._port(engine, name["acceleration"]) for name in names]
         self._ankle = {key: self._port(engine, name) for key, name in self.description.ankle_sensors().items()}

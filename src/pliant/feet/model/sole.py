@@ -108,7 +108,7 @@ class Sole(SensorDescription):
             )
         return names
 
-    def sensors(self, part: str) -> dict[str, str]:
+    def unit_sensors(self, part: str) -> dict[str, str]:
         """Return quantity -> name of MuJoCo's sensor of the inertial unit on a part."""
         return {quantity: f"{self.name}/{part}/{quantity}" for quantity in _KINDS}
 
@@ -126,7 +126,7 @@ class Sole(SensorDescription):
         for part in self.parts(original):
             site = f"{self.name}/{part}"
             bodies[part].add_site(name=site, group=5, size=[1e-3] * 3)
-            for quantity, name in self.sensors(part).items():
+            for quantity, name in self.unit_sensors(part).items():
                 spec.add_sensor(name=name, type=_KINDS[quantity], objtype=mujoco.mjtObj.mjOBJ_SITE, objname=site)
         for quantity, name in self.ankle_sensors().items():
             site = f"{self.name}/{self.body}"
