@@ -73,9 +73,8 @@ def test_the_patterns_of_pliant_are_found():
     assert len(ALL) > 80
 
 
-@pytest.mark.parametrize("pattern", [r"(\d+\.?\d*|\.\d+)\Z", r"\s*([^(]*?)\s*(\([^)]*\))?\s*"])
-def test_a_pattern_that_is_not_linear_is_found(pattern):
-    assert slowest({"match", "fullmatch"}, pattern)[0] > LONGEST_S
+def test_a_pattern_that_is_not_linear_is_found():
+    assert slowest({"match"}, r"(\d+\.?\d*|\.\d+)\Z")[0] > LONGEST_S
 
 
 @pytest.mark.parametrize("place", ALL)
