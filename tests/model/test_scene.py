@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.model.scene import add_floor, bounds, find_root, has_visuals, overview, visual_options
+from pliant.model.scene import add_floor, bounds, find_root, geom_colors, has_visuals, overview, visual_options
 
 BARE = """<mujoco><worldbody><body name="link"><joint name="hinge" axis="0 1 0"/>
 <inertial pos="0 0 -0.2" mass="1" diaginertia="0.01 0.01 0.001"/></body></worldbody></mujoco>"""
@@ -125,3 +125,17 @@ def test_what_was_in_the_memory_of_a_scene_does_not_change_a_drawn_floor():
     floor = scene.geoms[scene.ngeom - 1]
     assert (floor.transparent, floor.objid, floor.camdist) == (0, -1, 0.0)
     assert floor.segid >= 0  # pictures of depth leave out what has none
+
+
+def test_a_geom_has_the_colour_that_mujoco_draws():
+    text = """<mujoco><asset><material name="red" rgba="1 0 0 0.5"/></asset><worldbody>
+        <geom size="1" material="red"/><geom size="1" material="red" rgba="0 0 1 1"/><geom size="1" rgba="0 1 0 1"/>
+        <geom size="1"/></worldbody></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(text)
+    scene, data = mujoco.MjvScene(model, 100), mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    mujoco.mjv_updateScene(
+        model, data, mujoco.MjvOption(), None, mujoco.MjvCamera(), int(mujoco.mjtCatBit.mjCAT_ALL), scene
+    )
+    drawn_colors = {scene.geoms[k].objid: scene.geoms[k].rgba.tolist() for k in range(scene.ngeom)}
+    assert {k: color.tolist() for k, color in enumerate(geom_colors(model))} == drawn_colors

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 
 from pliant.formats.tags import numbers
 from pliant.formats.urdf_extension import OWN_SHAPES
-from pliant.formats.urdf_tree.geometry import CAPSULE, URDF_SHAPES, color_of
+from pliant.formats.urdf_tree.geometry import CAPSULE, URDF_SHAPES
 from pliant.formats.urdf_tree.source import FREE, SLIDE, Source
+from pliant.model.scene import geom_colors
 
 SMALLEST_RADIUS = 1e-4
 """As of `pliant.formats.urdf`: inertias of a smaller radius of gyration [m] are raised on reading unless given here."""
@@ -238,7 +239,7 @@ def _write_geom(extension: ET.Element, source: Source, geom: int, rubbed: Mappin
     if not (collides and body in rubbed):
         defaults["friction"] = (1.0, 0.005, 0.0001)
     if collides or own:
-        values["rgba"] = color_of(model, geom)
+        values["rgba"] = geom_colors(model)[geom]
     _element(extension, "geom", names, values, defaults)
 
 

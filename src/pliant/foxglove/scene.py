@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from pliant.devices.base import Mount
+from pliant.model.scene import geom_colors
 
 Numbers = Sequence[float] | np.ndarray
 
@@ -18,8 +19,6 @@ FLOOR_SIZE = 10.0
 """Length of the sides of a plane without end [m]."""
 FLOOR_THICKNESS = 1e-3
 """Thickness with which planes are drawn [m]."""
-DEFAULT_RGBA = np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)
-"""Colour of a geometry that has none of its own: that of its material holds."""
 BARE_COLOR = (0.55, 0.6, 0.66, 1.0)
 """Colour of the box of a body without geometry."""
 Geom = mujoco.mjtGeom
@@ -93,10 +92,7 @@ def scene_entities(messages: ModuleType, model: mujoco.MjModel) -> list[object]:
 def _shapes(m: ModuleType, model: mujoco.MjModel, g: int) -> list[tuple[str, object]]:
     """Return the primitives of one geometry, each with the field of an entity that takes it."""
     kind, size = Geom(int(model.geom_type[g])), model.geom_size[g].tolist()
-    material, rgba = int(model.geom_matid[g]), model.geom_rgba[g]
-    if material >= 0 and np.array_equal(rgba, DEFAULT_RGBA):
-        rgba = model.mat_rgba[material]
-    color = _color(m, rgba.tolist())
+    color = _color(m, geom_colors(model)[g].tolist())
     place, turn = model.geom_pos[g], model.geom_quat[g]
     pose = _pose(m, place, turn)
     x, y, z = size

@@ -10,6 +10,9 @@ import math
 import mujoco
 import numpy as np
 
+DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
+"""Colour of a geom that is given none."""
+
 MARGIN = 1.15
 """Room around the robot in a picture, as a factor."""
 FLOOR_COLOR = (0.80, 0.82, 0.85, 1.0)
@@ -216,12 +219,18 @@ def add_geom(
     return geom
 
 
+def geom_colors(model: mujoco.MjModel) -> np.ndarray:
+    """Return red, green, blue and opacity of the geoms as MuJoCo draws them, 0 to 1, shape (ngeom, 4).
+
+    A material gives its colour to a geom that has the default one.
+    """
+    colors = model.geom_rgba.copy()
+    taken = (model.geom_matid >= 0) & (colors == np.array(DEFAULT_RGBA, dtype=np.float32)).all(axis=1)
+    if model.nmat:
+        colors[taken] = model.mat_rgba[model.geom_matid[taken]]
+    return colors
+
+
 def _opaque(model: mujoco.MjModel) -> np.ndarray:
     """Return which geoms have a colour that is not fully transparent."""
-    alpha = model.geom_rgba[:, 3].copy()
-    with_material = model.geom_matid >= 0
-    # A material replaces the colour of a geom that has the default one.
-    default = with_material & (model.geom_rgba == np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)).all(axis=1)
-    if model.nmat:
-        alpha[default] = model.mat_rgba[model.geom_matid[default], 3]
-    return alpha > 0.0
+    return geom_colors(model)[:, 3] > 0.0

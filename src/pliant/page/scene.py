@@ -14,8 +14,8 @@ import mujoco
 import numpy as np
 
 from pliant.base.numerics import Array
-from pliant.model.scene import ARROW_RADIUS, ARROW_SHARE, CONTACT_COLOR, FORCE_COLOR, place_bodies, sky
-from pliant.page.shapes import DEFAULT_RGBA, Mesh, colour_of, geom_mesh, inertia_box, textured
+from pliant.model.scene import ARROW_RADIUS, ARROW_SHARE, CONTACT_COLOR, DEFAULT_RGBA, FORCE_COLOR, place_bodies, sky
+from pliant.page.shapes import Mesh, colour_of, geom_mesh, inertia_box, textured
 
 if TYPE_CHECKING:
     import viser

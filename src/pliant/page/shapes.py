@@ -9,6 +9,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.model.scene import geom_colors
+
 if TYPE_CHECKING:
     import trimesh
 
@@ -19,16 +21,11 @@ MAX_SPLIT_FACES = 60_000
 _GEOM = mujoco.mjtGeom
 Mesh = tuple[NDArray[np.floating], NDArray[np.integer]]
 """Vertices and faces of triangles."""
-DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
 
 
 def colour_of(model: mujoco.MjModel, geom: int) -> tuple[float, float, float, float]:
     """Return red, green, blue and opacity of a geom, 0 to 1; its material's where it has no colour of its own."""
-    rgba = model.geom_rgba[geom]
-    material = int(model.geom_matid[geom])
-    if material >= 0 and np.allclose(rgba, DEFAULT_RGBA):
-        rgba = model.mat_rgba[material]
-    return tuple(float(v) for v in rgba)  # type: ignore[return-value]
+    return tuple(geom_colors(model)[geom].tolist())
 
 
 def geom_mesh(model: mujoco.MjModel, geom: int, *, fine: bool = True) -> Mesh | None:

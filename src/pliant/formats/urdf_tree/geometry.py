@@ -11,6 +11,7 @@ import numpy as np
 from pliant.base.spatial import rotation_from_quaternion
 from pliant.formats.tags import numbers
 from pliant.formats.urdf_tree.source import Source, rpy_text
+from pliant.model.scene import geom_colors
 
 MESH_FOLDER = "meshes"
 """Folder of the mesh files, beside the text."""
@@ -121,10 +122,4 @@ def write_shape(link: ET.Element, source: Source, geom: int, meshes: MeshFiles, 
         )
         ET.SubElement(ET.SubElement(element, "geometry"), tag, attributes)
         if role == "visual":
-            ET.SubElement(element, "material", name=materials.name(color_of(model, geom)))
-
-
-def color_of(model: mujoco.MjModel, geom: int) -> np.ndarray:
-    """Return red, green, blue and opacity of a shape, of its material where it has one."""
-    material = int(model.geom_matid[geom])
-    return model.geom_rgba[geom] if material < 0 else model.mat_rgba[material]
+            ET.SubElement(element, "material", name=materials.name(geom_colors(model)[geom]))
