@@ -239,7 +239,7 @@ def _write_geom(extension: ET.Element, source: Source, geom: int, rubbed: Mappin
     if not (collides and body in rubbed):
         defaults["friction"] = (1.0, 0.005, 0.0001)
     if collides or own:
-        values["rgba"] = geom_colors(model)[geom]
+        values["rgba"] = geom_colors(model, [geom])[0]
     _element(extension, "geom", names, values, defaults)
 
 

@@ -92,7 +92,7 @@ def scene_entities(messages: ModuleType, model: mujoco.MjModel) -> list[object]:
 def _shapes(m: ModuleType, model: mujoco.MjModel, g: int) -> list[tuple[str, object]]:
     """Return the primitives of one geometry, each with the field of an entity that takes it."""
     kind, size = Geom(int(model.geom_type[g])), model.geom_size[g].tolist()
-    color = _color(m, geom_colors(model)[g].tolist())
+    color = _color(m, geom_colors(model, [g])[0].tolist())
     place, turn = model.geom_pos[g], model.geom_quat[g]
     pose = _pose(m, place, turn)
     x, y, z = size

@@ -6,6 +6,7 @@ Films, pictures and views use the same rules. Nothing here changes the model or 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
@@ -219,15 +220,18 @@ def add_geom(
     return geom
 
 
-def geom_colors(model: mujoco.MjModel) -> np.ndarray:
-    """Return red, green, blue and opacity of the geoms as MuJoCo draws them, 0 to 1, shape (ngeom, 4).
+def geom_colors(model: mujoco.MjModel, geoms: slice | Sequence[int] = slice(None)) -> np.ndarray:
+    """Return red, green, blue and opacity of geoms as MuJoCo draws them, 0 to 1, shape (geoms, 4).
 
     A material gives its colour to a geom that has the default one.
+
+    Args:
+        model: the compiled model.
+        geoms: indices of the geoms.
     """
-    colors = model.geom_rgba.copy()
-    taken = (model.geom_matid >= 0) & (colors == np.array(DEFAULT_RGBA, dtype=np.float32)).all(axis=1)
-    if model.nmat:
-        colors[taken] = model.mat_rgba[model.geom_matid[taken]]
+    colors, materials = np.array(model.geom_rgba[geoms]), model.geom_matid[geoms]
+    taken = (materials >= 0) & (colors == np.array(DEFAULT_RGBA, dtype=np.float32)).all(axis=1)
+    colors[taken] = model.mat_rgba[materials[taken]]
     return colors
 
 

@@ -25,7 +25,7 @@ Mesh = tuple[NDArray[np.floating], NDArray[np.integer]]
 
 def colour_of(model: mujoco.MjModel, geom: int) -> tuple[float, float, float, float]:
     """Return red, green, blue and opacity of a geom, 0 to 1; its material's where it has no colour of its own."""
-    return tuple(geom_colors(model)[geom].tolist())
+    return tuple(geom_colors(model, [geom])[0].tolist())
 
 
 def geom_mesh(model: mujoco.MjModel, geom: int, *, fine: bool = True) -> Mesh | None:

@@ -15,8 +15,6 @@ from pliant.model.scene import geom_colors
 
 MESH_FOLDER = "meshes"
 """Folder of the mesh files, beside the text."""
-__all__ = ["Materials", "MeshFiles", "write_shape"]
-
 LARGEST_STL = 200_000
 """Most faces of an STL that MuJoCo reads; larger meshes become OBJ."""
 _STL_FACE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -122,4 +120,4 @@ def write_shape(link: ET.Element, source: Source, geom: int, meshes: MeshFiles, 
         )
         ET.SubElement(ET.SubElement(element, "geometry"), tag, attributes)
         if role == "visual":
-            ET.SubElement(element, "material", name=materials.name(geom_colors(model)[geom]))
+            ET.SubElement(element, "material", name=materials.name(geom_colors(model, [geom])[0]))
