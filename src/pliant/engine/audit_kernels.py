@@ -282,9 +282,8 @@ def centred_energy(observed, r, d, direct, share_1, share_2, velocity, h):
         )
         stored += 0.5 * h * velocity[d] * (spring + branch)
     power = observed[r + at.O_MOTOR_1_OUTPUT_VELOCITY] * (observed[r + at.O_LOAD_1] + share_1 * branch)
-    if (
-        observed[r + at.O_MOTOR_1_EFFORT] == observed[r + at.O_MOTOR_1_EFFORT] and power == power
-    ):  # not NaN: there is a motor
+    # What is not NaN equals itself: there is a motor.
+    if observed[r + at.O_MOTOR_1_EFFORT] == observed[r + at.O_MOTOR_1_EFFORT] and power == power:
         stored -= 0.5 * h * power
     power = observed[r + at.O_MOTOR_2_OUTPUT_VELOCITY] * (observed[r + at.O_LOAD_2] + share_2 * branch)
     if observed[r + at.O_MOTOR_2_EFFORT] == observed[r + at.O_MOTOR_2_EFFORT] and power == power:

@@ -112,9 +112,8 @@ def motor_motion(par, b, pos, vel, torque, h):
     if stop != pos:
         pos = stop
         vel = 0.0
-        if (
-            par[b + at.M_GEAR_STIFFNESS] > 0.0
-        ):  # a rotor arrives at its stop in the step, and rests there from the next on
+        # A rotor before a gear arrives at its stop in the step, and rests there from the next on.
+        if par[b + at.M_GEAR_STIFFNESS] > 0.0:
             vel = (stop - start) / h
     return pos, vel
 

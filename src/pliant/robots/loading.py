@@ -51,10 +51,9 @@ def load(
 ) -> Robot:
     """Read a robot from a file or build it from the catalogue.
 
-    The root element determines the format of an XML file: ``<mujoco>``, ``<robot>`` (URDF), or one of a wing's format,
-    such as ``<sdf>``. The plugin
-    tags of the compliant-actuator toolbox in URDF and SDF become compliant actuators. Other plugins are listed in
-    `Robot.notes`.
+    The root element determines the format of an XML file: ``<mujoco>``, ``<robot>`` (URDF), or that of a wing's format,
+    such as ``<sdf>``. The plugin tags of the compliant-actuator toolbox in URDF and SDF become compliant actuators.
+    Other plugins are listed in `Robot.notes`.
 
     Args:
         path_or_name: a file (.xml, .urdf, .sdf, .yaml, .json), a name in the catalogue (``pliant list``), or a
