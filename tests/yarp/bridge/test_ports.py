@@ -88,7 +88,7 @@ def test_an_answer_without_end_to_an_administrator_is_refused(line, count):
     endless = Peer([(1, b"Welcome admin\r\n" + (line + b"\r\n") * count)])
     try:
         with pytest.raises(WireError, match="an answer of more than 1048576 characters"):
-            ask_administration(Contact(name="/endless", host="127.0.0.1", port=endless.port), bottle("help"))
+            ask_administration(Contact(name="/endless", host="127.0.0.1", port=endless.port), bottle("help"), 60.0)
     finally:
         endless.close()
 
