@@ -166,7 +166,8 @@ def find_drift(
         The windows in the order of time, and measured and simulated values by port.
 
     Raises:
-        RecordingError: the log is shorter than ``settle`` and a window.
+        RecordingError: the log is shorter than ``settle`` and a window, or `check_judged` refuses the commands or the
+            time to settle.
         ModelError: a parameter cannot be watched.
     """
     check_robot(robot, "find_drift", compiled=False)

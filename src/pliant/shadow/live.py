@@ -92,7 +92,8 @@ class LiveShadow:
 
     Raises:
         ModelError: a parameter cannot be watched.
-        RecordingError: the robot has no compliant joint, or the window is not more than 0 s.
+        RecordingError: the robot has no compliant joint, the window is not more than 0 s, or `check_judged` refuses
+            the commands or the time to settle.
     """
 
     def __init__(

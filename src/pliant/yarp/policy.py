@@ -81,15 +81,19 @@ class _Device:
         rows = []
         for field, value in fields.items():
             if isinstance(value, dict):
-                if sorted(value) != list(range(len(value))):
-                    raise PolicyError(
-                        f"the policy commands the elements {sorted(value)} of {self.name}/{field}; must be all, from 0",
-                        field="commands",
-                    )
+                self._check_all("elements", field, sorted(value))
                 rows.append(Bottle((field, Bottle(tuple(value[i] for i in range(len(value)))))))
             else:
                 rows.append(Bottle((field, value)))
         return [Bottle(tuple(rows))]
+
+    def _check_all(self, what: str, field: str, numbers: list[int]) -> None:
+        """Refuse commands to some elements or axes of a field that the wire has as a whole only."""
+        if numbers != list(range(len(numbers))):
+            raise PolicyError(
+                f"the policy commands the {what} {numbers} of {self.name}/{field}; must be all, from 0",
+                field="commands",
+            )
 
     def prepare(self, network: YarpNetwork) -> None:
         """Do nothing: a device with fields is in SI, and takes commands at any time."""
@@ -136,10 +140,8 @@ class _Part(_Device):
             axes = [axis for axis, _ in members]
             quantity = STREAMS.get(field, field)
             _, _, (one, _, group) = COMMANDS[quantity]
-            if not (one or group) and axes != list(range(len(axes))):
-                raise PolicyError(
-                    f"the policy commands the axes {axes} of {self.name}/{field}; must be all, from 0", field="commands"
-                )
+            if not (one or group):
+                self._check_all("axes", field, axes)
             for part in [members] if group or not one else [[member] for member in members]:
                 command = StreamCommand(
                     quantity=quantity,

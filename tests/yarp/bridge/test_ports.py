@@ -83,11 +83,12 @@ def test_a_message_of_many_datagrams_arrives_whole_by_udp():
     assert heard[0] == content
 
 
-def test_an_answer_without_end_to_an_administrator_is_refused():
-    endless = Peer([(1, b"Welcome admin\r\n" + (b"x" * 60_000 + b"\r\n") * 40)])
+@pytest.mark.parametrize(("line", "count"), [(b"x" * 60_000, 40), (b"x", 600_000), (b"", 1_100_000)])
+def test_an_answer_without_end_to_an_administrator_is_refused(line, count):
+    endless = Peer([(1, b"Welcome admin\r\n" + (line + b"\r\n") * count)])
     try:
         with pytest.raises(WireError, match="an answer of more than 1048576 characters"):
-            ask_administration(Contact(name="/endless", host="127.0.0.1", port=endless.port), bottle("help"))
+            ask_administration(Contact(name="/endless", host="127.0.0.1", port=endless.port), bottle("help"), 60.0)
     finally:
         endless.close()
 

@@ -251,12 +251,13 @@ def ask_administration(
         stream = Stream(sock, timeout, what)
         stream.send(hello.encode() + TextMessage("d" if data else "a", format_bottle(command)).encode())
         stream.line()
-        text = ""
+        lines, size = [], 0
         while (line := stream.line()) != "<ACK>":
-            text = f"{text} {line}" if text else line
-            if len(text) > MAX_TEXT:
+            lines.append(line)
+            size += len(line) + 1
+            if size > MAX_TEXT:
                 raise WireError(f"an answer of more than {MAX_TEXT} characters", field=what)
-        return parse_bottle(text)
+        return parse_bottle(" ".join(lines))
 
 
 def tell_removed(contact: Contact, sender: str, timeout: float = CALL_TIMEOUT_S) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -75,7 +75,11 @@ def remote_variable(board: BoardState, name: str) -> Array:
     Raises:
         DeviceError: there is no such variable.
     """
-    variable = _variable(board, name, REMOTE_VARIABLES)
+    variable = REMOTE_VARIABLES.get(name)
+    if variable is None:
+        raise DeviceError(
+            f"{board.name}: there is no remote variable {name!r}; {nearest(name, REMOTE_VARIABLES)}", field="name"
+        )
     if variable.row >= 0:
         return board.axis_table[variable.row].copy()
     if name == "stiffness_preset":
@@ -86,14 +90,6 @@ def remote_variable(board: BoardState, name: str) -> Array:
     if variable.stop:
         return _each_lead(board, lambda drive: getattr(drive, variable.stop) if math.isfinite(drive.low) else 0.0)
     return np.nan_to_num(spring_values(board, name))
-
-
-def _variable(
-    board: BoardState, name: str, known: Collection[str], what: str = "there is no remote variable {!r}"
-) -> Variable:
-    if name not in known:
-        raise DeviceError(f"{board.name}: {what.format(name)}; {nearest(name, known)}", field="name")
-    return REMOTE_VARIABLES[name]
 
 
 @request
@@ -122,8 +118,10 @@ def set_remote_variable(board: BoardState, name: str, values: Sequence[float]) -
 
 def _checked(board: BoardState, name: str, values: Sequence[float]) -> Array:
     """Return the numbers of a variable that can be set, or raise."""
-    settable = [key for key, variable in REMOTE_VARIABLES.items() if variable.settable]
-    least = _variable(board, name, settable, "no remote variable {!r} can be set").least
+    known = [key for key, variable in REMOTE_VARIABLES.items() if variable.settable]
+    if name not in known:
+        raise DeviceError(f"{board.name}: no remote variable {name!r} can be set; {nearest(name, known)}", field="name")
+    least = REMOTE_VARIABLES[name].least
     array = board.values_of(values, len(board.axes), name)
     if (least == "0" and (array < 0.0).any()) or (least == "above 0" and (array <= 0.0).any()):
         valid = ">= 0" if least == "0" else "> 0"
