@@ -75,10 +75,11 @@ def scene_entities(messages: ModuleType, model: mujoco.MjModel) -> list[object]:
     shown = np.flatnonzero(model.geom_group < VISIBLE_GROUPS)
     if not np.any(model.geom_bodyid[shown] > 0):
         shown = np.arange(model.ngeom)
+    colors = geom_colors(model)
     shapes: dict[int, dict[str, list[object]]] = {}
     for g in shown:
         body = int(model.geom_bodyid[g])
-        for kind, shape in _shapes(messages, model, int(g)):
+        for kind, shape in _shapes(messages, model, int(g), _color(messages, colors[g].tolist())):
             shapes.setdefault(body, {}).setdefault(kind, []).append(shape)
     if not any(body > 0 for body in shapes):
         for body in np.flatnonzero(model.body_mass > 0.0).tolist():
@@ -89,10 +90,9 @@ def scene_entities(messages: ModuleType, model: mujoco.MjModel) -> list[object]:
     ]
 
 
-def _shapes(m: ModuleType, model: mujoco.MjModel, g: int) -> list[tuple[str, object]]:
+def _shapes(m: ModuleType, model: mujoco.MjModel, g: int, color: object) -> list[tuple[str, object]]:
     """Return the primitives of one geometry, each with the field of an entity that takes it."""
     kind, size = Geom(int(model.geom_type[g])), model.geom_size[g].tolist()
-    color = _color(m, geom_colors(model, [g])[0].tolist())
     place, turn = model.geom_pos[g], model.geom_quat[g]
     pose = _pose(m, place, turn)
     x, y, z = size

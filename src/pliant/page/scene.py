@@ -14,8 +14,17 @@ import mujoco
 import numpy as np
 
 from pliant.base.numerics import Array
-from pliant.model.scene import ARROW_RADIUS, ARROW_SHARE, CONTACT_COLOR, DEFAULT_RGBA, FORCE_COLOR, place_bodies, sky
-from pliant.page.shapes import Mesh, colour_of, geom_mesh, inertia_box, textured
+from pliant.model.scene import (
+    ARROW_RADIUS,
+    ARROW_SHARE,
+    CONTACT_COLOR,
+    DEFAULT_RGBA,
+    FORCE_COLOR,
+    geom_colors,
+    place_bodies,
+    sky,
+)
+from pliant.page.shapes import Mesh, geom_mesh, inertia_box, textured
 
 if TYPE_CHECKING:
     import viser
@@ -147,14 +156,12 @@ class Scene:
         first = int(m.body_geomadr[body])
         mine = range(first, first + int(m.body_geomnum[body])) if first >= 0 else ()
         planes = int(mujoco.mjtGeom.mjGEOM_PLANE)
+        opaque = geom_colors(m)[:, 3] > 0.01
         return [
             g
             for g in mine
-            if (int(m.geom_group[g]) < SHOWN_GROUPS) == seen and int(m.geom_type[g]) != planes and self._opaque(g)
+            if (int(m.geom_group[g]) < SHOWN_GROUPS) == seen and int(m.geom_type[g]) != planes and opaque[g]
         ]
-
-    def _opaque(self, geom: int) -> bool:
-        return colour_of(self._model, geom)[3] > 0.01
 
     def _bounds(self, data: mujoco.MjData) -> tuple[Array, Array]:
         """Return the corners of a box around the robot and its stand, without what is much larger than the rest."""
@@ -291,7 +298,8 @@ class Scene:
             self._add_axes(body)
 
     def _add_geoms(self, body: int, geoms: list[int], layer: str, opacity: float) -> None:
-        parts: dict[tuple[float, float, float, float], list[Mesh]] = {}
+        colours = geom_colors(self._model)
+        parts: dict[tuple[float, ...], list[Mesh]] = {}
         for g in geoms:
             picture = None if self._ghost else textured(self._model, g)
             if picture is not None:
@@ -300,7 +308,7 @@ class Scene:
                 continue
             mesh = geom_mesh(self._model, g, fine=len(geoms) < 40 and self._model.ngeom < 200)
             if mesh is not None and len(mesh[1]):
-                parts.setdefault(colour_of(self._model, g), []).append(mesh)
+                parts.setdefault(tuple(colours[g].tolist()), []).append(mesh)
         for k, (rgba, meshes) in enumerate(parts.items()):
             counts = np.cumsum([0, *(len(v) for v, _ in meshes)])
             vertices = np.concatenate([v for v, _ in meshes])

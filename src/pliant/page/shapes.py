@@ -9,8 +9,6 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model.scene import geom_colors
-
 if TYPE_CHECKING:
     import trimesh
 
@@ -21,11 +19,6 @@ MAX_SPLIT_FACES = 60_000
 _GEOM = mujoco.mjtGeom
 Mesh = tuple[NDArray[np.floating], NDArray[np.integer]]
 """Vertices and faces of triangles."""
-
-
-def colour_of(model: mujoco.MjModel, geom: int) -> tuple[float, float, float, float]:
-    """Return red, green, blue and opacity of a geom, 0 to 1; its material's where it has no colour of its own."""
-    return tuple(geom_colors(model, [geom])[0].tolist())
 
 
 def geom_mesh(model: mujoco.MjModel, geom: int, *, fine: bool = True) -> Mesh | None:

@@ -151,7 +151,7 @@ def _record(data: bytes | mmap.mmap, at: int, stop: int) -> tuple[dict[bytes, by
 
 def _fields(data: bytes) -> dict[bytes, bytes]:
     try:
-        return header_fields(data)
+        return header_fields(data, "a header of the bag")
     except WireError as error:
         raise CutOff(str(error)) from None
 

@@ -48,7 +48,7 @@ class TopicHandle(ABC):
 
     @property
     def subscribers(self) -> list[str]:
-        """The same as a sorted list, for the report."""
+        """Names of the nodes that listen, or have listened, sorted."""
         return sorted(self.seen)
 
     @abstractmethod

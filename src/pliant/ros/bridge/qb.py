@@ -171,13 +171,13 @@ class QbLimb(Limb):
         m = self._motion.measure()
         if m is None:
             return None
-        velocity = np.nan_to_num([m.motor_1_velocity, m.motor_2_velocity])
+        velocity = [0.0 if math.isnan(v) else v for v in (m.motor_1_velocity, m.motor_2_velocity)]
         if self.motors:
             position = [m.equilibrium + m.preset, m.equilibrium - m.preset]
         else:
             position = [m.position, m.preset / QB_PRESET]
-            velocity = np.array([m.velocity, 0.5 * (velocity[0] - velocity[1]) / QB_PRESET])
-        return MotionState(np.array(position), velocity, np.zeros(2))
+            velocity = [m.velocity, 0.5 * (velocity[0] - velocity[1]) / QB_PRESET]
+        return MotionState(np.array(position), np.array(velocity), np.zeros(2))
 
     def standing(self) -> MotionState | None:
         """Return where the joint is held."""

@@ -162,12 +162,12 @@ class RosTopics:
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Answer a service, where the wire has services.
 
-        A response with ``success`` and ``message`` is a success unless ``callback`` refuses, whose text it then has.
+        Where the response has ``success`` and ``message``, it is a success unless the callback says otherwise; a
+        `PliantError` of the callback becomes a refusal with the error's text.
         """
         if not self.node.has_services:
             return
         self.services.append(self.names.claim(name))
-        fields = {field.name for field in self.node.codec.types.service(type_name).response.fields}
 
         def told(request: Message) -> Message:
             try:
@@ -175,7 +175,8 @@ class RosTopics:
             except PliantError as error:
                 return {"success": False, "message": str(error)}
 
-        self.node.serve(self.services[-1], type_name, told if {"success", "message"} <= fields else callback)
+        tells = self.node.codec.types.service(type_name).tells_success
+        self.node.serve(self.services[-1], type_name, told if tells else callback)
 
     def unlisten(self, topic: str) -> None:
         """Take no more messages of a topic."""

@@ -155,8 +155,7 @@ class Services:
                 reply = callback(request)
             except PliantError as error:
                 self._complain(f"{name}: {error}")
-                fields = {field.name for field in kind.response.fields}
-                reply = {"success": False, "message": str(error)} if {"success", "message"} <= fields else {}
+                reply = {"success": False, "message": str(error)} if kind.tells_success else {}
             respond(reply)
 
         kind = self._codec.types.service(type_name)

@@ -33,11 +33,8 @@ _EMPTY = Field("structure_needs_at_least_one_member", "uint8")
 
 
 def _default(field: Field) -> object:
-    if field.size is not None:
-        return [_default(Field(field.name, field.base))] * max(0, field.size)
-    if field.base == "string":
-        return ""
-    return 0 if field.primitive else {}
+    one: object = "" if field.base == "string" else 0 if field.primitive else {}
+    return one if field.size is None else [one] * field.size  # [] where the length, -1, is any
 
 
 class Codec:
@@ -136,12 +133,11 @@ class _Writer:
                     f"{message.name}: field {where!r} ({field.base}) cannot be {value!r}: {error}", field=where
                 ) from None
 
-    def _align(self, size: int) -> None:
+    def _align(self, size: int, where: str = "", form: str = "") -> None:
+        """Begin a value at a multiple of its size; note the place of one that has a path."""
         if self._cdr and size > 1:
             self.out += bytes(-(len(self.out) - 4) % size)
-
-    def _note(self, where: str, form: str) -> None:
-        if self._places is not None:
+        if where and self._places is not None:
             self._places[where] = (len(self.out), form)
 
     def _field(self, field: Field, value: Any, where: str) -> None:
@@ -158,20 +154,19 @@ class _Writer:
             for index, item in enumerate(value):
                 self._one(field.base, item, f"{where}[{index}]")
             return
-        if count or field.size >= 0:
-            self._align(_SIZE[letter])
-        self._note(where, f"<{count}{letter}")
-        plain = isinstance(value, bytes | bytearray | memoryview) and _SIZE[letter] == 1
-        self.out += value if plain else struct.pack(f"<{count}{letter}", *value)
+        size, form = _SIZE[letter], f"<{count}{letter}"
+        self._align(size if count or field.size >= 0 else 1, where, form)
+        plain = size == 1 and isinstance(value, bytes | bytearray | memoryview)
+        self.out += value if plain else struct.pack(form, *value)
 
     def _one(self, base: str, value: Any, where: str) -> None:
         letter = PRIMITIVES.get(base)
         if letter is None:
             self.message(self._types.message(base), value, f"{where}.")
         elif letter:
-            self._align(_SIZE[letter])
-            self._note(where, f"<{letter}")
-            self.out += struct.pack(f"<{letter}", value)
+            form = f"<{letter}"
+            self._align(_SIZE[letter], where, form)
+            self.out += struct.pack(form, value)
         elif base == "string":
             text = value if isinstance(value, bytes) else value.encode()
             self._align(4)
@@ -180,8 +175,7 @@ class _Writer:
             self.out += _U32.pack(len(text)) + text
         else:
             pack = self._time[base]
-            self._align(4)
-            self._note(where, pack.format)
+            self._align(4, where, pack.format)
             self.out += pack.pack(*divmod(int(value), BILLION))
 
 

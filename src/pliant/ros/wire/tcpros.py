@@ -31,11 +31,16 @@ def decode_header(body: bytes) -> dict[str, str]:
     Raises:
         WireError: as `header_fields`.
     """
-    return {n.decode("utf-8", "replace"): v.decode("utf-8", "replace") for n, v in header_fields(body).items()}
+    fields = header_fields(body, "connection header")
+    return {n.decode("utf-8", "replace"): v.decode("utf-8", "replace") for n, v in fields.items()}
 
 
-def header_fields(body: bytes) -> dict[bytes, bytes]:
-    """Return the fields of a header of a connection or of a record of a bag, its length taken off.
+def header_fields(body: bytes, what: str) -> dict[bytes, bytes]:
+    """Return the fields of a header of a connection or in a bag, its length taken off.
+
+    Args:
+        body: the header.
+        what: what an error calls it.
 
     Raises:
         WireError: a field that ends behind the header or has no ``=``.
@@ -44,14 +49,14 @@ def header_fields(body: bytes) -> dict[bytes, bytes]:
     at = 0
     while at < len(body):
         if at + 4 > len(body):
-            raise WireError(f"the header: {len(body) - at} bytes are left at {at}; a length takes 4")
+            raise WireError(f"{what}: {len(body) - at} bytes are left at {at}; a length takes 4")
         size = _U32.unpack_from(body, at)[0]
         at += 4
         if at + size > len(body):
-            raise WireError(f"the header: a field of {size} bytes at {at}, the header has {len(body)}")
+            raise WireError(f"{what}: a field of {size} bytes at {at}, the header has {len(body)}")
         name, equals, value = body[at : at + size].partition(b"=")
         if not equals:
-            raise WireError(f"the header: the field {name[:40]!r} has no '='")
+            raise WireError(f"{what}: the field {name[:40]!r} has no '='")
         fields[name] = value
         at += size
     return fields

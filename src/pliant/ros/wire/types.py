@@ -79,6 +79,11 @@ class ServiceType:
     response: MessageType
     """Type of the response."""
 
+    @property
+    def tells_success(self) -> bool:
+        """Whether the response says by ``success`` and ``message`` that it refuses the request, and why."""
+        return {"success", "message"} <= {field.name for field in self.response.fields}
+
 
 def parse(name: str, text: str) -> MessageType:
     """Return the type that a definition describes.
