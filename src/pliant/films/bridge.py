@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pliant.base.errors import PliantError
 from pliant.devices.base import SampleSource
-from pliant.engine.base import MujocoState, mujoco_state
+from pliant.engine.base import Engine, mujoco_state
 from pliant.films.film import FilmOptions, FilmReport, FilmWriter, Panel, check_camera
 from pliant.simulation.bridge import BridgeBase
 
@@ -31,12 +31,12 @@ class FilmBridge(BridgeBase):
     paced = False
 
     def __init__(
-        self, engine: MujocoState, path: str | Path, options: FilmOptions | None = None, *, wait: bool = True
+        self, engine: Engine, path: str | Path, options: FilmOptions | None = None, *, wait: bool = True
     ) -> None:
-        engine = mujoco_state(engine, "a film")
-        self._engine, self._path, self._wait = engine, Path(path), wait
+        self._engine = mujoco_state(engine, "a film")
+        self._path, self._wait = Path(path), wait
         self._options = options or FilmOptions()
-        check_camera(engine.model, self._options.camera)
+        check_camera(self._engine.model, self._options.camera)
         self._period_ns = max(1, round(1e9 * self._options.speed / self._options.fps))
         self._film: FilmWriter | None = None
         self._fault = ""

@@ -109,11 +109,10 @@ class Film:
 
     def follow(self, engine: Engine, *, contacts: bool, wait: bool) -> FilmBridge:
         """Return what films a run."""
-        from pliant.engine import mujoco_state
         from pliant.films.bridge import FilmBridge
 
         assert self.video is not None
-        return FilmBridge(mujoco_state(engine, "the film"), self.video, self.looks(contacts=contacts), wait=wait)
+        return FilmBridge(engine, self.video, self.looks(contacts=contacts), wait=wait)
 
     def replay(self, found: Recording, model: mujoco.MjModel, progress: Progress) -> tuple[FilmReport, tuple[str, ...]]:
         """Film a recording; return also the joints that were not recorded."""
