@@ -24,13 +24,13 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.errors import MissingDependency, PliantError, nearest
+from pliant.base.figures import INK
 from pliant.base.numerics import Array
 from pliant.base.options import check_values, option
 from pliant.devices.camera_renderer import choose_backend
 from pliant.films.encoders import MAX_GIF_FPS, SUFFIXES, require
 from pliant.films.process import CONTACT_NUMBERS, HEADER, PATCHED, state_spec, view_angles
 from pliant.model.contacts import MAX_CONTACTS, contact_forces
-from pliant.recording.motion import INK
 
 if TYPE_CHECKING:
     import mujoco

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError
+from pliant.base.figures import INK
 from pliant.base.numerics import Array
 
 if TYPE_CHECKING:
     import mujoco
 
-
-INK = "#24292f"
-"""Colour of text in figures and films."""
 
 Acting: TypeAlias = "tuple[Mapping[str, tuple[float, Array]], Array, Array]"
 """Payloads, body -> mass [kg] and place in its frame, shape (3,) [m]; the force and torque from outside on each body,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.errors import RecordingError
+from pliant.base.figures import INK
 from pliant.base.numerics import Array
-from pliant.recording.motion import INK, Acting, Motion
+from pliant.recording.motion import Acting, Motion
 from pliant.recording.poses import told_joints
 from pliant.recording.recording import Recording
 
