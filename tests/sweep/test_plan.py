@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import PliantError
-from pliant.sweep import Variation, parse_variation
+from pliant.sweep import SweepPlan, Variation, parse_variation
+from pliant.sweep import plan as plans
 
 
 @pytest.mark.parametrize(
@@ -71,3 +72,17 @@ def test_a_distribution_draws_what_it_says():
     assert max(draws) <= 100.0
     assert np.mean(np.log10(draws)) == pytest.approx(1.0, abs=0.05)
     assert not math.isnan(np.mean(draws))
+
+
+def test_a_plan_knows_the_code_of_the_wings_that_read_robot_files(monkeypatch):
+    """So that a sweep of an SDF does not go on with the results of another reader."""
+    plan = SweepPlan(source="arm.sdf", variations=(parse_variation("elbow.k1=1,2"),))
+    before, names = plan.digest(), []
+
+    def changed(*found):
+        names.extend(found)
+        return "changed"
+
+    monkeypatch.setattr(plans, "code_digest", changed)
+    assert plan.digest() != before
+    assert {"pliant.formats", "pliant.rods", "pliant.sdf"} <= set(names)

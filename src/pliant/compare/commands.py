@@ -128,7 +128,8 @@ def compare(
     _refuse(sides, robot, pair, inputs, simulated)
     if plot is not None:
         check_figure(plot, "--plot")
-    pictures = _Film.of(film.video, film.looks("480x480"))
+    looks = film.looks("480x480")
+    pictures = None if film.video is None or looks is None else _Film(film.video, looks)
     console = make_console(quiet=json)
     inputs.constants()  # refused before robots are loaded
     from pliant.compare.runs import differences, plot_comparison
@@ -269,20 +270,6 @@ class _Film:
         self._path, self._looks = path, looks
         self._models: list[mujoco.MjModel] = []
         self._tracks: dict[int, PoseTrack] = {}
-
-    @classmethod
-    def of(cls, path: Path | None, looks: FilmOptions | None) -> _Film | None:
-        """Return the film that was asked for; None without --video.
-
-        Raises:
-            PliantError: suffix, folder or frame rate is wrong.
-        """
-        if path is None or looks is None:
-            return None
-        from pliant.films.film import check_film
-
-        check_film(path, looks, "--video")
-        return cls(path, looks)
 
     def open(self, models: list[mujoco.MjModel]) -> None:
         """Take the models.

@@ -16,12 +16,13 @@ import numpy as np
 
 from pliant.base.errors import PliantError, nearest
 from pliant.base.journal import code_digest
+from pliant.base.wing import offers
 from pliant.sweep.backends import CPU, check_device_name
 
 MAX_COUNT = 10_000_000
 """Most values of one parameter in a sweep."""
 CODE = ("pliant.laws", "pliant.model", "pliant.formats", "pliant.engine", "pliant.robots", "pliant.sweep.chunks")
-"""Packages and modules that the results of a sweep depend on."""
+"""Packages and modules of the core and of sweeps that the results of a sweep depend on."""
 
 _FORMS = (
     "must be PATH=v1,v2,...  PATH=low:high:count[:log]  PATH=uniform(low,high)  PATH=loguniform(low,high)  "
@@ -53,6 +54,12 @@ class Variation:
         if self.distribution == "loguniform":
             return float(math.exp(rng.uniform(math.log(self.a), math.log(self.b))))
         return float(rng.normal(self.a, self.b))
+
+
+def _readers() -> list[str]:
+    """Return the packages of pliant's wings that read robot files."""
+    own = [offer.value for offer in offers("formats") if offer.value.startswith("pliant.")]
+    return sorted({place.partition(":")[0].rpartition(".")[0] for place in own})
 
 
 def is_command_path(path: str) -> bool:
@@ -198,7 +205,8 @@ class SweepPlan:
 
     def digest(self) -> str:
         """Return a hash of the plan, of the files that it refers to, and of the code that simulates it."""
-        digest = hashlib.sha256(json.dumps([code_digest(*CODE), self.as_dict()], sort_keys=True, default=str).encode())
+        code = code_digest(*CODE, *_readers())
+        digest = hashlib.sha256(json.dumps([code, self.as_dict()], sort_keys=True, default=str).encode())
         for name in (self.source, self.command_file, *self.imports):
             if name and Path(name).is_file():
                 digest.update(Path(name).read_bytes())

@@ -155,6 +155,13 @@ FINGER = Shape(
 """The first finger, from the lower side of the hand, z towards its tip; y away from the other finger."""
 
 
+def hide_colliding(body: mujoco.MjsBody) -> None:
+    """Hide the shapes of a body that collide; others, such as a tag that the hand holds, stay in sight."""
+    for geom in body.geoms:
+        if geom.contype or geom.conaffinity:
+            geom.group = 3
+
+
 def add_looks(spec: mujoco.MjSpec, at: str, *, hand: bool) -> None:
     """Draw the links of one arm, and hide the shapes that collide.
 
@@ -166,9 +173,7 @@ def add_looks(spec: mujoco.MjSpec, at: str, *, hand: bool) -> None:
     bodies = [spec.body(f"{at}link{i}") for i in range(8)]
     parts = [*bodies, *(spec.body(f"{at}{name}") for name in (("hand", "finger1", "finger2") if hand else ()))]
     for body in parts:
-        for geom in body.geoms:
-            if geom.contype or geom.conaffinity:  # a tag that the hand holds stays in sight
-                geom.group = 3
+        hide_colliding(body)
     for i, (body, shape) in enumerate(zip(bodies, LINKS, strict=True)):
         _mesh(spec, body, f"{at}link{i}_surface", shape, WHITE)
     for i, ((place, _), radius) in enumerate(zip(SEAMS, RINGS, strict=True)):

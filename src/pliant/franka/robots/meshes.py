@@ -11,6 +11,7 @@ import numpy as np
 from pliant.base.errors import MissingDependency, ModelError
 from pliant.base.spatial import quaternion_from_rotation
 from pliant.formats.mesh_file import read_mesh
+from pliant.franka.robots.looks import hide_colliding
 from pliant.franka.robots.parameters import EE_OF_HAND, FINGER_Z
 
 if TYPE_CHECKING:
@@ -88,9 +89,7 @@ def add_meshes(spec: mujoco.MjSpec, prefix: str, where: str) -> None:
         mesh = read_mesh(file)
         if len(mesh.vertices) < 4:
             raise ModelError("the mesh has no surface", file=file)
-        for geom in body.geoms:
-            if geom.contype or geom.conaffinity:  # collision shapes, hidden by default
-                geom.group = 3
+        hide_colliding(body)
         shape = spec.add_mesh(name=f"{name}_visual")
         shape.uservert = np.asarray(mesh.vertices, dtype=float).ravel()
         shape.userface = np.asarray(mesh.faces, dtype=np.int32).ravel()

@@ -161,15 +161,15 @@ class Plant:
             found = self.sample(name)
             return self._present(name) if found is None else found
         if name not in self._held:
-            found = None if name in self.engine.ports() else self.sample(name)
-            self._held[name] = np.array(self._present(name) if found is None else found)
+            self._held[name] = np.array(self._present(name))
         return self._held[name]
 
     def _present(self, name: str) -> NDArray[np.float64]:
-        """Return what a port holds; zeros for a field of a device that is no port."""
+        """Return what a port holds, else what a device measures; zeros before the first measurement."""
         if name in self.engine.ports():
             return self.engine.port(name)
-        return np.zeros(self.samples[name][2].shape or (1,))
+        found = self.sample(name)
+        return np.zeros(self.samples[name][2].shape or (1,)) if found is None else found
 
     def close(self) -> None:
         """Close the devices. May be called twice."""
