@@ -208,10 +208,12 @@ class TendonRobot:
         memory = old._replace(state=old.state.copy(), distal=old.distal.copy())
         x = start.x.copy() if start else np.zeros(self.size)
         T = start.tension.copy() if start else np.zeros(N)
-        before = np.zeros(N)
-        if start:
-            held = start.pull() if by_length else start.tension
-            before = (start.command if start.by_length == by_length else held).copy()
+        if start is None:
+            before = np.zeros(N)
+        elif start.by_length == by_length:
+            before = start.command.copy()
+        else:
+            before = start.pull() if by_length else start.tension.copy()
         found: list[TendonSolution] = []
         for row in commands:
             done, share = self._newton(x, T, before, row, by_length, memory, loads)
