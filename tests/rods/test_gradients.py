@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import ModelError
-from pliant.base.spatial import exp_so3
+from pliant.base.spatial import exp_so3, pose_error
 from pliant.rods import load_robot
-from pliant.rods.geometry import pose_error
 from pliant.rods.gradients import OUTPUTS
 from pliant.rods.parameters import parameter_names, parameter_scale, parameter_value, with_parameter
 from pliant.rods.robot import ContinuumParallelRobot

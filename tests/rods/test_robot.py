@@ -8,7 +8,7 @@ from daily import SIBLINGS, by_day
 from tests.helpers.branch_problems import refined_residual
 
 from pliant.base.errors import ModelError
-from pliant.base.spatial import exp_so3, pose, transport_wrench
+from pliant.base.spatial import exp_so3, pose, pose_error, transport_wrench
 from pliant.rods import (
     BaseJoint,
     ContinuumParallelRobot,
@@ -25,7 +25,7 @@ from pliant.rods import (
 )
 from pliant.rods._build import flatten
 from pliant.rods.cold_start import guess, levenberg
-from pliant.rods.geometry import motion, pose_error, root_pose
+from pliant.rods.geometry import motion, root_pose
 from pliant.rods.path import follow_tasks
 from pliant.rods.statics import Task
 from pliant.rods.variation import with_parameters

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError, nearest, require
 from pliant.base.numerics import Array
-from pliant.base.spatial import exp_so3
+from pliant.base.spatial import exp_so3, pose_error
 from pliant.rods._build import unflatten
 from pliant.rods.batch import share, told
 from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach
-from pliant.rods.geometry import freedom_indices, pose_error
+from pliant.rods.geometry import freedom_indices
 from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
 from pliant.rods.solution import Solution
 from pliant.rods.statics import Statics

@@ -81,11 +81,6 @@ def tip_joint_frames(robot: Statics, X: Array) -> tuple[Array, Array, Array]:
     return on_plate, tips @ md.tip[:, :9].reshape(-1, 3, 3), tips
 
 
-def pose_error(X: Array, target: Array) -> Array:
-    """Return position and rotation error of a pose against a target, world axes, shape (6,)."""
-    return np.concatenate([X[:3, 3] - target[:3, 3], log_so3(X[:3, :3] @ target[:3, :3].T)])
-
-
 def between(A: Array, B: Array, part: float) -> Array:
     """Return the pose at a part of the way from A to B, in [0, 1]: a straight line, turned about one axis."""
     turn = exp_so3(part * log_so3(B[:3, :3] @ A[:3, :3].T))
