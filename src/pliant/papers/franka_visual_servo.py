@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pliant.base.options import option
+from pliant.papers.arms import EXACT, RENDERED
 from pliant.papers.frame.base import Context, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022"
 DEMONSTRATION = "ViSP's demonstration programs of visual servoing for this arm"
 LAWS: tuple[Law, ...] = ("PBVS", "IBVS")
-EXACT, RENDERED = "exact features", "rendered images"
 QUICK_INTERFACE = 1.0
 """Length of the run through the interface in the quick version [s]."""
 IMAGE_PERIOD = 0.02

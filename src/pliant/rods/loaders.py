@@ -91,6 +91,10 @@ UNITS = {
 }
 
 
+class PlacedError(ModelError):
+    """Error whose message names the field in full."""
+
+
 class Reader:
     """Takes values out of a mapping, with checks; messages carry file, line and field.
 
@@ -106,7 +110,7 @@ class Reader:
     ) -> None:
         self.document, self.places, self.field = document, places, field
         if not isinstance(data, Mapping):
-            raise ModelError(
+            raise PlacedError(
                 f"{field or 'the file'} must be a mapping, found {data!r}", file=document.file, line=self.line(),
                 field=field,
             )  # fmt: skip
@@ -119,11 +123,11 @@ class Reader:
                 return self.document.lines[(*place, *keys)]
         return self.document.line(*self.places[0])
 
-    def fail(self, message: str, key: str | None = None) -> ModelError:
+    def fail(self, message: str, key: str | None = None) -> PlacedError:
         field = ".".join(v for v in (self.field, key or "") if v)
         line = self.line() if key is None else self.line(key)
         text = f"{field}: {message}" if field else message
-        return ModelError(text, file=self.document.file, line=line, field=field)
+        return PlacedError(text, file=self.document.file, line=line, field=field)
 
     @contextlib.contextmanager
     def placing(self) -> Iterator[None]:
@@ -131,7 +135,7 @@ class Reader:
         try:
             yield
         except ModelError as fault:
-            if fault.file is not None:
+            if isinstance(fault, PlacedError) or fault.file is not None:
                 raise
             key = SHORT.get(fault.field or "", fault.field)
             raise self.fail(fault.message, key if isinstance(key, str) and key in self.data else None) from None

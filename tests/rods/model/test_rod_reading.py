@@ -87,3 +87,23 @@ def test_a_rod_without_a_body_b_is_refused_and_null_leaves_its_end_free(tmp_path
     assert pliant.load(file, rods=[ONE | {"body_b": None}]).compile().neq == 0
     with pytest.raises(ModelError, match="must be a list of rods"):
         pliant.load(file, rods={"name": "spring"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "message"),
+    [
+        ({"radius": "x"}, "radius", "needs a length, found 'x'"),
+        ({"length": -1}, "length", "rod: length must be a positive number, found -1.0"),
+        ({"segments": "k"}, "segments", "needs a whole number, found 'k'"),
+        ({"segments": 1}, "segments", "rod: segments is 1; must be from 3 to 200"),
+        ({"loads": [{"at": "k"}]}, "loads.0.at", "needs a ratio, found 'k'"),
+        ({"loads": [{"at": 7.0}]}, "loads.0.at", "point load: at is 7.0; must be from 0 to 1"),
+        ({"loads": [3]}, "loads.0", "must be a mapping, found 3"),
+    ],
+)
+def test_an_error_of_a_block_names_its_field_in_full_and_once(tmp_path, changes, field, message):
+    with pytest.raises(ModelError) as error:
+        pliant.load(urdf(tmp_path), rods=[ONE | changes])
+    assert error.value.field == f"rods.0.{field}"
+    assert message in error.value.message
+    assert error.value.message.count("rods.0") == 1

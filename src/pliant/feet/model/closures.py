@@ -41,11 +41,12 @@ def measure_closures(model: mujoco.MjModel) -> dict[str, float]:
     Args:
         model: the foot alone, compiled.
     """
-    constants = {name: float(model.equality(name).solref[0]) for name in softness_of(model)}
-    least = 2.0 * float(model.opt.timestep)
-    return {
-        name: s * max(constants[name], least) ** 2 for name, s in softness_of(model).items() if constants[name] > 0.0
-    }
+    found, least = {}, 2.0 * float(model.opt.timestep)
+    for name, softness in softness_of(model).items():
+        constant = float(model.equality(name).solref[0])
+        if constant > 0.0:
+            found[name] = softness * max(constant, least) ** 2
+    return found
 
 
 def fit_closures(model: mujoco.MjModel, compliances: Mapping[str, float]) -> None:

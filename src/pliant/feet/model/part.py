@@ -100,8 +100,7 @@ class ReplacedFoot(PartDefaults):
         except (ValueError, RuntimeError):
             return []  # The check of the robot itself reports this.
         try:
-            fit_closures(model, self.compliances)
-            fit_soles(model, self.soles)
+            self.finish(model)
             support = self.support_on(model)
         except ModelError as error:
             return [Problem("error", self.body, error.message)]

@@ -18,6 +18,7 @@ from pliant.base.conditions import VisionError, require_fresh
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
+from pliant.papers.arms import EXACT, RENDERED
 from pliant.papers.arms.franka_server import build_arm, names_stall, serve
 from pliant.papers.frame.trace import Recorder, Trace, Traced
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
@@ -163,8 +164,8 @@ class Run(Traced):
 
     @property
     def features(self) -> str:
-        """Source of the features."""
-        return "rendered images" if self.rendered else "exact features"
+        """What the features come from, `EXACT` or `RENDERED`."""
+        return RENDERED if self.rendered else EXACT
 
     @property
     def converged(self) -> bool:

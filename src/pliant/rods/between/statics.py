@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.errors import ModelError, PliantError
-from pliant.base.numerics import Array
+from pliant.base.numerics import Array, is_positive_definite
 from pliant.base.spatial import exp_so3, hat, log_so3
 from pliant.rods.between.loads import Load, PointLoad, distributed
 from pliant.rods.checks import rigid_pose
@@ -185,15 +185,6 @@ def _stable(problem: _Problem, start: RodEquilibrium | None) -> RodEquilibrium |
         closed = min((r for r, _ in tried if np.isfinite(r)), default=np.inf)
         why = f"Newton's method closes the rod to {closed:.1e} only" if closed < 1.0 else "Newton's method diverges"
     return f"{why} ({len(tried)} start{'s' if len(tried) > 1 else ''})"
-
-
-def _is_positive(even: Array) -> bool:
-    """Say whether a symmetric matrix is positive definite, for a twentieth of the time of its eigenvalues."""
-    try:
-        np.linalg.cholesky(even)
-    except np.linalg.LinAlgError:
-        return False
-    return True
 
 
 def check_reach(rod: Rod, X_a: Array, X_b: Array, name: str) -> None:
@@ -438,7 +429,7 @@ class _Problem:
         rest = unit[free] * (c + H @ du)[free]
         inner = H[np.ix_(free, free)] * np.outer(unit[free], unit[free])
         even = 0.5 * (inner + inner.T)
-        stable = _is_positive(even)
+        stable = is_positive_definite(even)
         if stable:
             step = np.linalg.solve(inner, -rest)
         else:
@@ -490,7 +481,7 @@ class _Problem:
         even = 0.5 * (inner + inner.T)
         floor = 1e-7 * float(min(self.rod.values(0.5).bending)) / self.rod.length
         count, vectors = 0, even
-        if not _is_positive(even + floor * np.eye(len(even))):
+        if not is_positive_definite(even + floor * np.eye(len(even))):
             values, vectors = np.linalg.eigh(even)
             count = int(np.sum(values < -floor))
         stiffness = np.zeros((6, 6))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.errors import ModelError, PliantError
-from pliant.base.numerics import Array
+from pliant.base.numerics import Array, is_positive_definite
 from pliant.rods.checks import finite, numbers
 from pliant.rods.tendons.build import Resolution, build_chain, fresh_memory, tendon_law, usual_resolution
 from pliant.rods.tendons.chain import Chain, Loads, Memory, make_work, no_loads
@@ -208,10 +208,12 @@ class TendonRobot:
         memory = old._replace(state=old.state.copy(), distal=old.distal.copy())
         x = start.x.copy() if start else np.zeros(self.size)
         T = start.tension.copy() if start else np.zeros(N)
-        before = np.zeros(N)
-        if start:
-            held = start.pull() if by_length else start.tension
-            before = (start.command if start.by_length == by_length else held).copy()
+        if start is None:
+            before = np.zeros(N)
+        elif start.by_length == by_length:
+            before = start.command.copy()
+        else:
+            before = start.pull() if by_length else start.tension.copy()
         found: list[TendonSolution] = []
         for row in commands:
             done, share = self._newton(x, T, before, row, by_length, memory, loads)
@@ -375,11 +377,7 @@ class TendonRobot:
             memory=memory._replace(state=memory.state.copy(), distal=memory.distal.copy()),
         )  # fmt: skip
         H, Z = self._held(found)
-        try:
-            np.linalg.cholesky(Z.T @ H @ Z)
-        except np.linalg.LinAlgError:
-            return replace(found, stable=False)
-        return found
+        return found if is_positive_definite(Z.T @ H @ Z) else replace(found, stable=False)
 
     def _tangent(self, s: TendonSolution) -> tuple[Array, Array]:
         """Return the stiffness of the strains, tendons sticking where friction holds them, and the tip's twist."""
