@@ -238,7 +238,7 @@ class LockstepBridge(Bridge, Protocol):
 
 
 class BridgeBase:
-    """Default implementation of `Bridge`; a bridge overrides the methods it needs, at least ``publish``.
+    """Default implementation of `Bridge`; a bridge overrides the methods that it needs.
 
     Example:
         >>> class Printer(BridgeBase):

@@ -38,7 +38,7 @@ from pliant.base.conditions import (
     require_fresh,
     whole_number,
 )
-from pliant.base.numerics import Array
+from pliant.base.numerics import Array, is_positive_definite
 from pliant.base.spatial import inverse
 from pliant.vision.points import point_interaction, project_points
 from pliant.vision.poses import pose_features, pose_interaction
@@ -362,10 +362,8 @@ def servo_torque(
     K, D, drift_ = (per_row(k, v, m) for k, v in (("stiffness", stiffness), ("damping", damping), ("drift", drift)))
     if np.any(K < 0.0) or np.any(D < 0.0):
         raise VisionError(Condition.OUT_OF_RANGE, "stiffness and damping must be at least 0", field="stiffness")
-    try:
-        np.linalg.cholesky(M)
-    except np.linalg.LinAlgError:
-        raise VisionError(Condition.OUT_OF_RANGE, "mass is not a positive definite matrix", field="mass") from None
+    if not is_positive_definite(M):
+        raise VisionError(Condition.OUT_OF_RANGE, "mass is not a positive definite matrix", field="mass")
     J_inverse, _ = pseudo_inverse(J, min(m, n, 6) if rank is None else rank, 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
         tau = M @ (J_inverse @ (-K * e - D * (J @ dq) - drift_)) + bias_

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from pliant.base.errors import PliantError
 from pliant.franka.device.arm import FrankaArm
 from pliant.franka.ros.names import ArmNames
 from pliant.franka.ros.setters import Asked
@@ -76,11 +75,8 @@ def _grasp(goal: MessageView) -> Request:
 
 
 def _answer_stop(device: FrankaArm) -> Message:
-    try:
-        answered(device.request("gripper_stop"))
-    except PliantError as error:
-        return {"success": False, "message": str(error)}
-    return {"success": True, "message": ""}
+    answered(device.request("gripper_stop"))
+    return {"message": ""}
 
 
 class HandAction:
