@@ -12,7 +12,7 @@ from pliant.base.errors import PliantError
 from pliant.rods import loaders
 from pliant.rods.model.rod_reading import READER, rod_from_mapping
 from pliant.rods.tendons import files as tendon_files
-from pliant.rods.tubes.files import describe
+from pliant.tubes.files import describe
 
 NAN, INF = math.nan, math.inf
 NEVER = (None, NAN, INF, -INF, {"a": 1}, [[1.0]], [1.0] * 9, [], "3 bananas", "nan", [NAN] * 3)

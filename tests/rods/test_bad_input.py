@@ -16,7 +16,7 @@ from pliant.rods.model.rod_between import RodBetween
 from pliant.rods.tendons import Resolution, TendonRobot
 from pliant.rods.tendons.description import Tendon, TendonRobotDescription
 from pliant.rods.tendons.robots import generic
-from pliant.rods.tubes.description import Tube, TubesDescription
+from pliant.tubes.description import Tube, TubesDescription
 
 NAN, INF = math.nan, math.inf
 NUMBERS = (NAN, INF, -INF, "4 mm", None, [1.0], True)

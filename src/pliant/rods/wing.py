@@ -32,7 +32,6 @@ WING = Wing(
     tags=("pliant.rods.model.rod_reading:READER",),
     blocks={"rods": "pliant.rods.model.rod_reading:RODS_BLOCK"},
     drawings=("pliant.rods.device.rod_lines:RODS",),
-    lists={"concentric-tube robots": "pliant.rods.robots.tubes:listed"},
     panels=("pliant.rods.page.panel:PANEL", "pliant.rods.page.panel:TENDON_PANEL"),
     comparisons=("pliant.rods.model.comparison:compare_parallel",),
     findings=("pliant.rods.model.modes:check_modes",),

@@ -14,7 +14,7 @@ class _NoOptions:
 
 def listed() -> list[Listed]:
     """Return the robots that ``pliant cpr tubes`` knows by name."""
-    from pliant.rods.tubes.robots import ROBOTS
+    from pliant.tubes.robots import ROBOTS
 
     out = []
     for name, build in ROBOTS.items():

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, hat
-from pliant.rods.tubes.description import TubesDescription
-from pliant.rods.tubes.kernels import ANGLE, BEND, CURVATURE, ENERGY, FORCE, MASS, MOMENT, POSITION, TWIST, integrate
+from pliant.tubes.description import TubesDescription
+from pliant.tubes.kernels import ANGLE, BEND, CURVATURE, ENERGY, FORCE, MASS, MOMENT, POSITION, TWIST, integrate
 
 STEP = 0.06
 """Length of a step of the integration times the largest rate of its exponentials; at 1e-11 the fifth order is exact."""

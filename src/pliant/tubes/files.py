@@ -17,8 +17,8 @@ from pathlib import Path
 
 from pliant.base.documents.yaml_tree import Document
 from pliant.rods.loaders import Reader, field_keys, find_or_read, read_fields, read_pose
-from pliant.rods.tubes.description import Tube, TubesDescription
-from pliant.rods.tubes.robots import ROBOTS
+from pliant.tubes.description import Tube, TubesDescription
+from pliant.tubes.robots import ROBOTS
 
 
 def load_tubes(name: str | Path) -> TubesDescription:

@@ -13,8 +13,8 @@ from pliant.base.errors import ModelError, PliantError
 from pliant.base.spatial import log_so3, pose, rotation_from_rpy
 from pliant.rods import PointLoad, Rod, solve_rod
 from pliant.rods.description import GivenStiffness
-from pliant.rods.tubes import ConcentricTubes, Tube, TubesDescription
-from pliant.rods.tubes.robots import ctr_3
+from pliant.tubes import ConcentricTubes, Tube, TubesDescription
+from pliant.tubes.robots import ctr_3
 
 E, G = 60e9, 23e9
 INNER = Tube(length=0.2, curved_length=0.2, curvature=8.0, outer_radius=0.5e-3, inner_radius=0.0,

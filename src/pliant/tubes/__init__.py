@@ -3,11 +3,11 @@
 from pliant.base.lazy import lazy_names
 
 _EXPORTS: dict[str, str] = {
-    "ConcentricTubes": "pliant.rods.tubes.robot",
-    "NoTubeEquilibrium": "pliant.rods.tubes.robot",
-    "Tube": "pliant.rods.tubes.description",
-    "TubeSolution": "pliant.rods.tubes.robot",
-    "TubesDescription": "pliant.rods.tubes.description",
+    "ConcentricTubes": "pliant.tubes.robot",
+    "NoTubeEquilibrium": "pliant.tubes.robot",
+    "Tube": "pliant.tubes.description",
+    "TubeSolution": "pliant.tubes.robot",
+    "TubesDescription": "pliant.tubes.description",
 }
 
 __all__ = [*_EXPORTS]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.rods.tubes.description import Tube, TubesDescription
+from pliant.tubes.description import Tube, TubesDescription
 
 
 def ctr_3() -> TubesDescription:

@@ -11,7 +11,7 @@ from pliant.cli.output import emit, make_console, print_table
 from pliant.rods.commands.inputs import numbers
 
 if TYPE_CHECKING:
-    from pliant.rods.tubes import TubeSolution
+    from pliant.tubes import TubeSolution
 
 
 def tubes(
@@ -41,8 +41,8 @@ def tubes(
     """
     from rich.table import Table
 
-    from pliant.rods.tubes import ConcentricTubes
-    from pliant.rods.tubes.files import load_tubes
+    from pliant.tubes import ConcentricTubes
+    from pliant.tubes.files import load_tubes
 
     description = load_tubes(robot)
     statics, N = ConcentricTubes(description), len(description.tubes)

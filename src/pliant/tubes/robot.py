@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, hat, log_so3
-from pliant.rods.tubes.description import TubesDescription
-from pliant.rods.tubes.kernels import BEND, MASS
-from pliant.rods.tubes.shooting import Shot, Tip, shoot
+from pliant.tubes.description import TubesDescription
+from pliant.tubes.kernels import BEND, MASS
+from pliant.tubes.shooting import Shot, Tip, shoot
 
 TOLERANCE = 1e-11
 """Largest angle that is open at the base [rad]."""
@@ -108,7 +108,7 @@ class TubeSolution:
 
 
 class ConcentricTubes:
-    """Statics of a concentric-tube robot with torsion (equations: `pliant.rods.tubes.kernels`).
+    """Statics of a concentric-tube robot with torsion (equations: `pliant.tubes.kernels`).
 
     Stability is that of the second variation of the energy: the linearised equations are integrated from the free tip
     with any angles there to the base; an equilibrium is stable if no combination of them vanishes on the way (conjugate

@@ -9,8 +9,8 @@ import pytest
 
 from pliant.base.errors import ModelError
 from pliant.cli import main
-from pliant.rods.tubes.files import load_tubes
-from pliant.rods.tubes.robots import ctr_3
+from pliant.tubes.files import load_tubes
+from pliant.tubes.robots import ctr_3
 
 TEXT = """
 name: two
