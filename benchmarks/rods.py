@@ -28,8 +28,8 @@ from pliant.rods import NoEquilibrium, load_robot
 from pliant.rods._build import flatten
 from pliant.rods.accuracy import ACCURACIES
 from pliant.rods.kernels import Tasks
-from pliant.rods.tendons import TendonRobot
-from pliant.rods.tendons.robots import measured_v4
+from pliant.tendons import TendonRobot
+from pliant.tendons.robots import measured_v4
 
 SHIPPED = 0.155  # s a solve of the original, measured on a comparable core
 ROWS = 500

@@ -49,14 +49,17 @@ BETWEEN_WINGS = {
     ("ros.policy", "learn"),
     ("shadow.log", "identification"),
     ("yarp.policy", "learn"),
+    ("tendons", "rods"),
+    ("tendons.page", "page"),
     ("tubes", "rods"),
     ("walking.robots", "feet"),
 }
 """Part of a wing -> the other wing that it may import. Papers may import all wings."""
-PURE = {"laws", "control", "rods", "tubes", "vision"}
+PURE = {"laws", "control", "rods", "tendons", "tubes", "vision"}
 """Rooms and wings whose modules see neither MuJoCo nor the engine, but for those of `NOT_PURE`; so does every wire."""
 NOT_PURE = {
     "rods": {"commands", "design", "device", "figures", "format", "model", "page", "robots", "ros", "wing"},
+    "tendons": {"commands", "device", "entry", "format", "model", "page", "wing"},
     "tubes": {"commands", "listed", "wing"},
     "vision": {"client", "pictures_bridge", "tags", "wing"},
 }
@@ -408,7 +411,8 @@ def test_an_arrow_upwards_is_seen_however_it_is_written(tmp_path, text):
 
 def test_a_pure_wing_may_not_import_what_sees_mujoco_of_a_wing_that_it_builds_on(tmp_path):
     source = house(tmp_path, rods__checks="x = 1", rods__model__chain="y = 1", tubes__robot="")
-    (source / "tubes" / "robot.py").write_text("from pliant.rods.checks import x\nfrom pliant.rods.model.chain import y")
+    text = "from pliant.rods.checks import x\nfrom pliant.rods.model.chain import y"
+    (source / "tubes" / "robot.py").write_text(text)
     (wrong,) = wrong_arrows(source)
     assert wrong.startswith("tubes/robot.py:2: pliant.tubes.robot must not see pliant.rods.model.chain")
 

@@ -3,7 +3,6 @@
 from pliant.base.wing import Wing
 
 _ENTRIES = "pliant.rods.robots.entry"
-_TENDONS = "pliant.rods.robots.tendons"
 
 WING = Wing(
     name="rods",
@@ -23,16 +22,12 @@ WING = Wing(
         "Stewart_Gough_6PFF": _ENTRIES,
         "Stewart_Gough_6PFR": _ENTRIES,
         "Stewart_Gough_6PFS": _ENTRIES,
-        "fr3-tdcr": _TENDONS,
-        "tdcr": _TENDONS,
-        "tdcr-v4": _TENDONS,
-        "tdcr-v6": _TENDONS,
     },
-    formats=("pliant.rods.format:PARALLEL", "pliant.rods.format:TENDONS"),
+    formats=("pliant.rods.format:PARALLEL",),
     tags=("pliant.rods.model.rod_reading:READER",),
     blocks={"rods": "pliant.rods.model.rod_reading:RODS_BLOCK"},
     drawings=("pliant.rods.device.rod_lines:RODS",),
-    panels=("pliant.rods.page.panel:PANEL", "pliant.rods.page.panel:TENDON_PANEL"),
+    panels=("pliant.rods.page.panel:PANEL",),
     comparisons=("pliant.rods.model.comparison:compare_parallel",),
     findings=("pliant.rods.model.modes:check_modes",),
     messages={"ros": "pliant.rods.ros_definitions"},
@@ -40,6 +35,6 @@ WING = Wing(
         "ros/parallel_robot": "pliant.rods.ros:serve_parallel",
         "ros/plate_controller": "pliant.rods.ros:serve_plate_controller",
     },
-    devices=("pliant.rods.device.plate_controller", "pliant.rods.device.tendons"),
+    devices=("pliant.rods.device.plate_controller",),
     benchmarks=("rods.py",),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.rods.description import Rod, Round
-from pliant.rods.tendons.description import Segment, Tendon, TendonRobotDescription
+from pliant.tendons.description import Segment, Tendon, TendonRobotDescription
 
 
 def _robot(
@@ -92,7 +92,7 @@ FITTED_V4 = {
 
 def fitted_v4() -> TendonRobotDescription:
     """Return v4 with the parameters that describe its measured tips, all motions seen."""
-    from pliant.rods.tendons.identify import apply
+    from pliant.tendons.identify import apply
 
     return apply(measured_v4(), {name: np.array(value) for name, value in FITTED_V4.items()})
 

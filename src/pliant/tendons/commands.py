@@ -31,9 +31,9 @@ def identify_tendons(
     """
     import numpy as np
 
-    from pliant.rods.tendons.files import load_tendons
-    from pliant.rods.tendons.identify import EFFECTS, cross_validate, fit
-    from pliant.rods.tendons.measured import read_tips
+    from pliant.tendons.files import load_tendons
+    from pliant.tendons.identify import EFFECTS, cross_validate, fit
+    from pliant.tendons.measured import read_tips
 
     description, data = load_tendons(robot), read_tips(table)
     motions = len(set(data.pattern))

@@ -39,9 +39,9 @@ from pliant.rods.model.assembly import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
 from pliant.rods.model.chain import add_links
 from pliant.rods.model.cost import count_freedoms, note_cost
 from pliant.rods.model.damping import install_damping
-from pliant.rods.model.tendon_options import TendonOptions
 from pliant.rods.solution import Centreline
-from pliant.rods.tendons.description import Segment, Tendon, TendonRobotDescription
+from pliant.tendons.description import Segment, Tendon, TendonRobotDescription
+from pliant.tendons.options import TendonOptions
 
 DISK_THICKNESS = 1.5e-3  # assumed [m]
 SPOOL_MASS = 0.05
@@ -263,7 +263,7 @@ class _Build:
     def _rest(self) -> Array:
         if not any(segment.rod.precurvature for segment in self.d.segments):
             return np.array([self._path(i) for i in range(len(self.d.tendons))])
-        from pliant.rods.tendons.robot import TendonRobot
+        from pliant.tendons.robot import TendonRobot
 
         unloaded = TendonRobot(self.d)
         return np.array([unloaded.straight[first:last].sum() for first, last in unloaded.chain.tendon])

@@ -12,7 +12,7 @@ from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
 from pliant.model.robot import Robot
-from pliant.rods.model.tendons import TendonMechanism
+from pliant.tendons.model import TendonMechanism
 
 log = logging.getLogger("pliant")
 

@@ -9,10 +9,10 @@ import pytest
 from shared_files import shared_file
 
 from pliant.base.errors import PliantError
-from pliant.rods.tendons import Resolution
-from pliant.rods.tendons.identify import apply, cross_validate, fit, nominal, residual
-from pliant.rods.tendons.measured import TipTable, read_tips
-from pliant.rods.tendons.robots import fitted_v4, generic, measured_v4
+from pliant.tendons import Resolution
+from pliant.tendons.identify import apply, cross_validate, fit, nominal, residual
+from pliant.tendons.measured import TipTable, read_tips
+from pliant.tendons.robots import fitted_v4, generic, measured_v4
 
 COARSE = Resolution(elements=1, bending=1, torsion=0)
 

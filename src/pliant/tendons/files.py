@@ -31,8 +31,8 @@ from typing import Any
 
 from pliant.base.documents.yaml_tree import Document
 from pliant.rods.loaders import Reader, field_keys, find_or_read, merge, read_fields, read_pose, read_rod
-from pliant.rods.tendons.description import Segment, Tendon, TendonRobotDescription
-from pliant.rods.tendons.robots import ROBOTS
+from pliant.tendons.description import Segment, Tendon, TendonRobotDescription
+from pliant.tendons.robots import ROBOTS
 
 __all__ = ["describe", "load_tendons"]
 

@@ -10,10 +10,10 @@ import pytest
 import pliant
 from pliant.base.errors import ModelError
 from pliant.cli import main
-from pliant.rods.tendons import TendonRobot, load_tendons
-from pliant.rods.tendons.robots import generic
+from pliant.tendons import TendonRobot, load_tendons
+from pliant.tendons.robots import generic
 
-PAGE = Path(__file__).parents[3] / "docs" / "rods" / "tendons.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tendons" / "tendons.md"
 GENERIC = """
 name: tdcr
 gravity: [0, 0, {gravity}]

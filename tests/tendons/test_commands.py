@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pliant.cli import main
-from pliant.rods.tendons import Resolution
-from pliant.rods.tendons.identify import nominal, residual
-from pliant.rods.tendons.measured import TipTable
-from pliant.rods.tendons.robots import generic
+from pliant.tendons import Resolution
+from pliant.tendons.identify import nominal, residual
+from pliant.tendons.measured import TipTable
+from pliant.tendons.robots import generic
 
 
 def run(capsys, *words: str) -> tuple[int, str]:

@@ -11,7 +11,7 @@ from pliant.base.errors import ModelError, PliantError
 from pliant.base.spatial import pose
 from pliant.rods import Rod, Round
 from pliant.rods.description import GivenStiffness
-from pliant.rods.tendons import (
+from pliant.tendons import (
     NoTendonEquilibrium,
     Resolution,
     Segment,

@@ -10,7 +10,7 @@ from numba import njit
 
 from pliant.base.numerics import Array
 from pliant.rods.kernels.jit import INNER, entry
-from pliant.rods.tendons.kernels import evaluate
+from pliant.tendons.kernels import evaluate
 
 HALVINGS = 7
 """How often the way to a command is halved where Newton's method does not converge."""

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pliant.rods import Round
-from pliant.rods.tendons import TendonRobot
-from pliant.rods.tendons.newton import follow
-from pliant.rods.tendons.robot import LIMITS, REPLAY_LIMITS
-from pliant.rods.tendons.robots import generic, measured_v4, measured_v6
+from pliant.tendons import TendonRobot
+from pliant.tendons.newton import follow
+from pliant.tendons.robot import LIMITS, REPLAY_LIMITS
+from pliant.tendons.robots import generic, measured_v4, measured_v6
 
 ROWS = 40
 

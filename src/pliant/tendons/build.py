@@ -10,8 +10,8 @@ from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 from pliant.rods.checks import check_whole
 from pliant.rods.failure import is_soft
-from pliant.rods.tendons.chain import Chain, Memory
-from pliant.rods.tendons.description import TendonRobotDescription
+from pliant.tendons.chain import Chain, Memory
+from pliant.tendons.description import TendonRobotDescription
 
 __all__ = ["Resolution", "build_chain", "fresh_memory", "tendon_law"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from pliant.rods.kernels.jit import FAST, INNER, entry
-from pliant.rods.tendons.chain import Chain, Loads, Memory, Scratch, Work
+from pliant.tendons.chain import Chain, Loads, Memory, Scratch, Work
 
 MAGNUS = math.sqrt(3.0) / 12.0
 SERIES = 14

@@ -13,11 +13,11 @@ from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.engine.base import mujoco_state
 from pliant.rods import Rod, Round
-from pliant.rods.model.tendon_options import TendonOptions
-from pliant.rods.model.tendons import build_tendon_robot
-from pliant.rods.tendons import Resolution, Segment, Tendon, TendonRobot, TendonRobotDescription
-from pliant.rods.tendons.robots import generic, measured_v4
 from pliant.simulation import Simulation
+from pliant.tendons import Resolution, Segment, Tendon, TendonRobot, TendonRobotDescription
+from pliant.tendons.model import build_tendon_robot
+from pliant.tendons.options import TendonOptions
+from pliant.tendons.robots import generic, measured_v4
 
 PULL = np.array([0.004, -0.002, -0.002, 0.0, 0.001, -0.001])
 SLOW = {"damping": 0.2, "tendon_damping": 0.01}

@@ -14,9 +14,9 @@ from pliant.base.spatial import pose
 from pliant.devices.base import Device
 from pliant.page.panels import Surroundings
 from pliant.rods.device.solving import Solver
-from pliant.rods.device.tendons import TendonDevice
 from pliant.rods.page.plate_handle import PlateHandle
-from pliant.rods.tendons.robot import TendonRobot, TendonSolution
+from pliant.tendons.device import TendonDevice
+from pliant.tendons.robot import TendonRobot, TendonSolution
 
 if TYPE_CHECKING:
     import mujoco

@@ -14,10 +14,10 @@ from pliant.base.errors import ModelError
 from pliant.base.executor import Executor, run_tasks
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3
-from pliant.rods.tendons.build import Resolution
-from pliant.rods.tendons.description import TendonRobotDescription
-from pliant.rods.tendons.measured import TipTable
-from pliant.rods.tendons.robot import TendonRobot
+from pliant.tendons.build import Resolution
+from pliant.tendons.description import TendonRobotDescription
+from pliant.tendons.measured import TipTable
+from pliant.tendons.robot import TendonRobot
 
 EFFECTS: dict[str, tuple[str, ...]] = {
     "marker": ("marker", "base", "yaw"),

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from pliant.base.errors import ModelError, PliantError
 from pliant.base.numerics import Array, is_positive_definite
 from pliant.rods.checks import finite, numbers
-from pliant.rods.tendons.build import Resolution, build_chain, fresh_memory, tendon_law, usual_resolution
-from pliant.rods.tendons.chain import Chain, Loads, Memory, make_work, no_loads
-from pliant.rods.tendons.description import TendonRobotDescription
+from pliant.tendons.build import Resolution, build_chain, fresh_memory, tendon_law, usual_resolution
+from pliant.tendons.chain import Chain, Loads, Memory, make_work, no_loads
+from pliant.tendons.description import TendonRobotDescription
 
 LOG = logging.getLogger("pliant")
 LIMITS = np.array([2.5e-8, 5e-10, 0.5, 60.0])
@@ -232,7 +232,7 @@ class TendonRobot:
         self, x: Array, T: Array, before: Array, row: Array, by_length: bool, memory: Memory, loads: Loads
     ) -> tuple[bool, float]:
         """Move unknowns, tensions and memory to a command; return whether it was reached, and the share of the way."""
-        from pliant.rods.tendons.newton import follow
+        from pliant.tendons.newton import follow
 
         N = len(T)
         pose, out_T, unused = np.zeros((1, 12)), np.zeros((1, N)), np.zeros((0, self.size + N))
@@ -276,7 +276,7 @@ class TendonRobot:
         Returns:
             Tips, shape (rows, 3); tensions, shape (rows, N); strains' unknowns and tensions, shape (rows, n + N).
         """
-        from pliant.rods.tendons.newton import follow
+        from pliant.tendons.newton import follow
 
         commands, _ = self._commands(pulls, None)
         rows, N = commands.shape
@@ -361,7 +361,7 @@ class TendonRobot:
         )
 
     def _evaluate(self, x: Array, T: Array, loads: Loads, memory: Memory) -> None:
-        from pliant.rods.tendons.kernels import assemble
+        from pliant.tendons.kernels import assemble
 
         assemble(self.chain, loads, memory, x, T, self._work)
 

@@ -9,22 +9,22 @@ from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
-    from pliant.rods.model.tendon_options import TendonOptions
+    from pliant.tendons.options import TendonOptions
 
 _SOURCE = (
     "Continuum Robotics Laboratory, opencr-mujoco, commit 17fff8b (MIT): lengths, wire, tendon circle, servo stiffness"
-    ", mass, pretension of v4; see pliant.rods.tendons.robots"
+    ", mass, pretension of v4; see pliant.tendons.robots"
 )
 _ASSUMED = (
     "Number of disks, distribution of mass, friction, breaking load, spools, damping; E = 50 GPa is the source's fit.",
 )
-_OPTIONS = "pliant.rods.model.tendon_options:TendonOptions"
+_OPTIONS = "pliant.tendons.options:TendonOptions"
 
 
 def _build(name: str) -> Callable[[TendonOptions], Robot]:
     def build(options: TendonOptions) -> Robot:
-        from pliant.rods.model.tendons import build_tendon_robot
-        from pliant.rods.tendons.robots import ROBOTS as DESCRIPTIONS
+        from pliant.tendons.model import build_tendon_robot
+        from pliant.tendons.robots import ROBOTS as DESCRIPTIONS
 
         return build_tendon_robot(DESCRIPTIONS[name](), options, hanging=name != "tdcr")
 
@@ -41,8 +41,8 @@ def _entry(name: str, summary: str, source: str = _SOURCE) -> CatalogueRobot:
 def _on_arm(options: TendonOptions) -> Robot:
     from pliant.base.spatial import pose
     from pliant.robots.lookup import build_robot
-    from pliant.rods.model.tendons import HOUSING, mount_tendon_robot
-    from pliant.rods.tendons.robots import generic
+    from pliant.tendons.model import HOUSING, mount_tendon_robot
+    from pliant.tendons.robots import generic
 
     arm = build_robot("fr3", {"hand": "none"})
     arm.spec.modelname = "fr3-tdcr"
