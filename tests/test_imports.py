@@ -43,6 +43,7 @@ BETWEEN_WINGS = {
     ("franka.panel", "page"),
     ("franka.robots", "vision"),
     ("franka.ros", "ros"),
+    ("lerobot", "franka"),
     ("rods.page", "page"),
     ("rods.ros", "ros"),
     ("ros.package", "export"),

@@ -13,4 +13,5 @@ WING = Wing(
     formats=("pliant.tendons.format:TENDONS",),
     panels=("pliant.tendons.page.panel:PANEL",),
     devices=("pliant.tendons.device",),
+    benchmarks=("tendon_rivals.py",),
 )

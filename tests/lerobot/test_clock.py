@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from pliant.franka.lerobot import ArmOptions, RobotClock
+from pliant.lerobot import ArmOptions, RobotClock
 
 LOOP = """
 import time

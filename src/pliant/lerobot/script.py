@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.base.numerics import Array
-from pliant.franka.lerobot.session import GOAL_X, JOINTS, ArmSession
 from pliant.franka.robots import kinematics
+from pliant.lerobot.session import GOAL_X, JOINTS, ArmSession
 
 __all__ = ["PushScript"]
 

@@ -8,7 +8,7 @@ import pytest
 from fci_clients import served
 
 from pliant.base.errors import DeviceError
-from pliant.franka.lerobot import ArmOptions, ArmSession, PushScript, connected_session
+from pliant.lerobot import ArmOptions, ArmSession, PushScript, connected_session
 
 SO_100 = ("shoulder_pan.pos", "shoulder_lift.pos", "elbow_flex.pos", "wrist_flex.pos", "wrist_roll.pos", "gripper.pos")
 

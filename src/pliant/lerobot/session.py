@@ -18,11 +18,11 @@ from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.client import FrankaRobot
 from pliant.franka.client.backend import PERIOD
-from pliant.franka.lerobot.options import ArmOptions
-from pliant.franka.lerobot.tracker import Order, StreamThread, Tracker
 from pliant.franka.robots import kinematics
 from pliant.franka.robots.build import Q_START
 from pliant.franka.robots.parameters import ARMS, HAND
+from pliant.lerobot.options import ArmOptions
+from pliant.lerobot.tracker import Order, StreamThread, Tracker
 from pliant.model import Camera
 from pliant.simulation import Simulation
 

@@ -6,7 +6,7 @@ import time
 from types import ModuleType
 from typing import Any
 
-from pliant.franka.lerobot.session import ArmSession
+from pliant.lerobot.session import ArmSession
 
 __all__ = ["RobotClock"]
 
