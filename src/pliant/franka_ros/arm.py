@@ -11,8 +11,8 @@ import numpy as np
 
 from pliant.base.errors import DeviceError
 from pliant.franka.device.arm import FrankaArm
-from pliant.franka.ros.names import ArmNames
 from pliant.franka.wire import fci
+from pliant.franka_ros.names import ArmNames
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory import JointPoints, MotionState
 from pliant.ros.bridge.trajectory_controller import Limb

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from pliant.devices.base import SampleSource
 from pliant.franka.device.arm import FrankaArm
-from pliant.franka.ros.arm import serve_trajectories
-from pliant.franka.ros.hand import serve_hand
-from pliant.franka.ros.names import names_of
-from pliant.franka.ros.point_to_point import serve_point_to_point
-from pliant.franka.ros.setters import serve_recovery, serve_setters
-from pliant.franka.ros.states import serve_states
+from pliant.franka_ros.arm import serve_trajectories
+from pliant.franka_ros.hand import serve_hand
+from pliant.franka_ros.names import names_of
+from pliant.franka_ros.point_to_point import serve_point_to_point
+from pliant.franka_ros.setters import serve_recovery, serve_setters
+from pliant.franka_ros.states import serve_states
 from pliant.ros.bridge.fields import serve_fields
 from pliant.ros.bridge.topics import RosTopics
 

@@ -13,9 +13,9 @@ from pliant.base.spatial import quaternion_from_rotation
 from pliant.devices.base import Sample
 from pliant.devices.fields import Values
 from pliant.franka.device.parameters import Payload
-from pliant.franka.ros.definitions import ERROR_NAMES, STATE_FIELDS
-from pliant.franka.ros.names import ArmNames
 from pliant.franka.wire.fci import ERRORS
+from pliant.franka_ros.definitions import ERROR_NAMES, STATE_FIELDS
+from pliant.franka_ros.names import ArmNames
 from pliant.ros.bridge.joint_state import joint_state
 from pliant.ros.bridge.publication import Publication
 from pliant.ros.bridge.topics import RosTopics

@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from pliant.franka.ros.definitions import ERROR_NAMES, SERVICES, SERVICES_1, SERVICES_2, TEXTS, TEXTS_1, TEXTS_2
 from pliant.franka.wire.fci import ERRORS
+from pliant.franka_ros.definitions import ERROR_NAMES, SERVICES, SERVICES_1, SERVICES_2, TEXTS, TEXTS_1, TEXTS_2
 from pliant.ros.wire import Codec, registry
 
 GENERATIONS = [

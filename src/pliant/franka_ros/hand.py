@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pliant.franka.device.arm import FrankaArm
-from pliant.franka.ros.names import ArmNames
-from pliant.franka.ros.setters import Asked
+from pliant.franka_ros.names import ArmNames
+from pliant.franka_ros.setters import Asked
 from pliant.ros.bridge.actions import Goal, GoalState, Outcome
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message, MessageView

@@ -9,8 +9,8 @@ from kept_node import KeptNode
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.franka.ros.serve import serve_arm
-from pliant.franka.ros.setters import SETTER_NODES, SETTERS
+from pliant.franka_ros.serve import serve_arm
+from pliant.franka_ros.setters import SETTER_NODES, SETTERS
 from pliant.recording.recording import RecordedDevice
 from pliant.robots import build_robot
 from pliant.ros.bridge import RosBridge, RosOptions

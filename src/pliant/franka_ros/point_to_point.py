@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from pliant.franka.device.arm import FrankaArm
-from pliant.franka.ros.setters import Asked, refusal
 from pliant.franka.wire import fci
+from pliant.franka_ros.setters import Asked, refusal
 from pliant.ros.bridge.actions import Goal, GoalState, Outcome
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import MessageView
