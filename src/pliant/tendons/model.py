@@ -35,10 +35,10 @@ from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.robots.parts import COLORS, finished, interface_of, look_at, new_spec
-from pliant.rods.model.assembly import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
 from pliant.rods.model.chain import add_links
 from pliant.rods.model.cost import count_freedoms, note_cost
 from pliant.rods.model.damping import install_damping
+from pliant.rods.model.shapes import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
 from pliant.rods.solution import Centreline
 from pliant.tendons.description import Segment, Tendon, TendonRobotDescription
 from pliant.tendons.options import TendonOptions

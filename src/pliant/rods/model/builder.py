@@ -38,13 +38,14 @@ from pliant.model.inertia import set_inertia
 from pliant.model.interface import Interface
 from pliant.model.robot import Robot
 from pliant.robots.parts import add_light
-from pliant.rods.model.assembly import PLATE, Assembly, add_inertia, add_offset
-from pliant.rods.model.chain import add_chain
+from pliant.rods.model.assembly import PLATE, Assembly, add_offset
 from pliant.rods.model.cost import count_freedoms, note_cost
 from pliant.rods.model.flex import add_flex
+from pliant.rods.model.limb_chain import add_chain
 from pliant.rods.model.mechanism import ParallelMechanism, Servo
 from pliant.rods.model.options import ParallelOptions
 from pliant.rods.model.rod_contact import add_rod_contact
+from pliant.rods.model.shapes import add_inertia
 
 if TYPE_CHECKING:
     from mujoco import MjsBody

@@ -14,8 +14,9 @@ import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rotation
-from pliant.rods.model.assembly import PLATE, section_radius
+from pliant.rods.model.assembly import PLATE
 from pliant.rods.model.builder import add_scene
+from pliant.rods.model.shapes import section_radius
 from pliant.rods.spline import CubicSpline
 
 if TYPE_CHECKING:

@@ -26,14 +26,14 @@ import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.model.inertia import set_inertia
-from pliant.rods.model.assembly import STIFF_SOLIMP, Assembly, add_inertia
+from pliant.rods.model.assembly import Assembly
+from pliant.rods.model.chain import REACH
 from pliant.rods.model.rod_weight import Extension
+from pliant.rods.model.shapes import STIFF_SOLIMP, add_inertia
 
 if TYPE_CHECKING:
     from mujoco import MjsBody, MjsJoint
 
-REACH = (0.6, 1.6)
-"""Shortest and longest rod, as a part of its length at the start."""
 WARP = (1.0, -0.6410911932793011, 0.3818120620785187, -0.11679459724060452)
 """Coefficients of u = sum c_k (r - 1)^k, k = 1..4."""
 INVERSE = (-1.0001269924931064, 0.3585571418686714, -0.15311396982812323, 0.16563364916140096)

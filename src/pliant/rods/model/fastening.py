@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import inverse, quaternion_from_rotation
-from pliant.rods.model.assembly import PLATE, STIFF_SOLIMP, Assembly, add_inertia, add_offset, section_radius
+from pliant.rods.model.assembly import PLATE, Assembly, add_offset
+from pliant.rods.model.shapes import STIFF_SOLIMP, add_inertia, section_radius
 
 if TYPE_CHECKING:
     from mujoco import MjsBody

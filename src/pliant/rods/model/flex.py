@@ -12,17 +12,17 @@ from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, pose
 from pliant.model.inertia import set_inertia
-from pliant.rods.model.assembly import (
+from pliant.rods.model.assembly import Assembly
+from pliant.rods.model.fastening import connect
+from pliant.rods.model.shapes import (
     CONTACT_SOLIMP,
     CONTACT_SOLREF,
     STIFF_SOLIMP,
-    Assembly,
     RodShape,
     add_inertia,
     polar_inertia,
     section_radius,
 )
-from pliant.rods.model.fastening import connect
 
 if TYPE_CHECKING:
     from mujoco import MjsBody, MjsFlex

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.numerics import Array
-from pliant.rods.model.assembly import Assembly, RodShape
+from pliant.rods.model.assembly import Assembly
+from pliant.rods.model.shapes import RodShape
 
 FIRST_LIMB_BIT = 2  # bit 0 of a contact type is that of objects, bit 1 that of rods and plate
 MAX_TOUCHING_LIMBS = 28
