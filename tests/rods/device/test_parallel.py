@@ -8,8 +8,7 @@ import pytest
 from pliant.base.errors import DeviceError
 from pliant.base.spatial import exp_so3, pose, rotation_from_rpy
 from pliant.engine import MujocoEngine
-from pliant.rods import load_robot
-from pliant.rods.device import solving
+from pliant.rods import load_robot, solving
 from pliant.rods.device.parallel import ParallelRobotDevice
 from pliant.rods.model import build_parallel, mechanism_of
 from pliant.simulation import Simulation

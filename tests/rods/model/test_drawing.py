@@ -6,8 +6,8 @@ import pytest
 
 from pliant.model.scene import find_root
 from pliant.rods import load_robot
-from pliant.rods.device.rod_lines import RodLines, has_rods
 from pliant.rods.model import draw_solutions
+from pliant.rods.model.rod_lines import RodLines, has_rods
 
 
 @pytest.fixture(scope="module", params=["3ER", "Stewart_Gough_6PFR"])

@@ -33,12 +33,12 @@ from pliant.base.spatial import (
 from pliant.devices.base import Command, DeviceBase, DeviceOptions, Mailbox, request
 from pliant.engine.base import Engine, mujoco_state
 from pliant.rods.device.parallel_fields import parallel_fields
-from pliant.rods.device.rod_lines import RodLines
-from pliant.rods.device.solving import Solver
 from pliant.rods.geometry import pose_angles
 from pliant.rods.limits import refuse_beyond
 from pliant.rods.model.mechanism import MechanismState, ParallelMechanism
 from pliant.rods.model.options import CONTROLLER_WRENCHES, JOINT_SPEEDS
+from pliant.rods.model.rod_lines import RodLines
+from pliant.rods.solving import Solver
 
 if TYPE_CHECKING:
     from pliant.rods.description import BaseJoint

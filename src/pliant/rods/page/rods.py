@@ -17,11 +17,11 @@ from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
 from pliant.page.controls import Say, guarded
 from pliant.page.curve_drawing import CurveDrawing, scale_bar
+from pliant.page.handle import PlateHandle, WrenchArrow
 from pliant.page.ranges import step_of
 from pliant.page.server import PageServer
 from pliant.rods import ContinuumParallelRobot
 from pliant.rods.device.parallel import ParallelRobotDevice
-from pliant.rods.page.plate_handle import PlateHandle, WrenchArrow
 from pliant.rods.page.pose_path import PosePath
 from pliant.rods.page.rod_facts import facts, no_equilibrium, small
 from pliant.rods.page.rod_files import RodFiles

@@ -17,8 +17,8 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
 from pliant.rods import ContinuumParallelRobot, Solution
-from pliant.rods.device.solving import Solver
 from pliant.rods.limits import beyond_limits
+from pliant.rods.solving import Solver
 from pliant.rods.tables import plate_columns
 
 Model = Literal["direct", "inverse"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pliant.robots.catalogue import CatalogueRobot
+from pliant.rods.listed import headers
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -22,26 +22,16 @@ def _build(name: str) -> Callable[[ParallelOptions], Robot]:
     return build
 
 
-def _robots() -> list[CatalogueRobot]:
-    import yaml
-
-    found = []
-    # Not through pliant.rods, whose import brings the compiler of its solver.
-    for item in (resources.files("pliant") / "rods" / "catalogue").iterdir():
-        if item.name.endswith(".yaml"):
-            data = yaml.load(item.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-            found.append(
-                CatalogueRobot(
-                    name=data["name"],
-                    aliases=tuple(map(str, data.get("aliases", ()))),
-                    summary=data["summary"],
-                    function=_build(data["name"]),
-                    source=data["source"],
-                    scenarios=("push-on-the-planar-plate" if data["kind"] == "planar" else "push-on-the-plate",),
-                    options="pliant.rods.model.options:ParallelOptions",
-                )
-            )
-    return found
+def _entry(header: dict[str, Any]) -> CatalogueRobot:
+    return CatalogueRobot(
+        name=header["name"],
+        aliases=tuple(map(str, header.get("aliases", ()))),
+        summary=header["summary"],
+        function=_build(header["name"]),
+        source=header["source"],
+        scenarios=("push-on-the-planar-plate" if header["kind"] == "planar" else "push-on-the-plate",),
+        options="pliant.rods.model.options:ParallelOptions",
+    )
 
 
-ROBOTS = _robots()
+ROBOTS = [_entry(header) for header in headers()]

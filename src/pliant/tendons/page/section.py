@@ -12,9 +12,9 @@ from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
 from pliant.base.spatial import pose
 from pliant.devices.base import Device
+from pliant.page.handle import PlateHandle
 from pliant.page.panels import Surroundings
-from pliant.rods.device.solving import Solver
-from pliant.rods.page.plate_handle import PlateHandle
+from pliant.rods.solving import Solver
 from pliant.tendons.device import TendonDevice
 from pliant.tendons.robot import TendonRobot, TendonSolution
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from pliant.rods.device import solving
-from pliant.rods.device.solving import Solver
+from pliant.rods import solving
+from pliant.rods.solving import Solver
 
 
 def until(condition, timeout=30.0):

@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.rods.device.rod_lines import RodLines
 from pliant.rods.model import build_parallel, mechanism_of
+from pliant.rods.model.rod_lines import RodLines
 
 
 def lines_of(name, **options):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pliant.base.spatial import exp_so3, pose, quaternion_from_rotation
+from pliant.page.handle import PlateHandle, WrenchArrow
 from pliant.page.server import PageServer
-from pliant.rods.page.plate_handle import PlateHandle, WrenchArrow
 
 pytestmark = pytest.mark.network
 GOAL = pose([0.1, 0.2, 1.3], exp_so3([0.1, 0.2, 0.3]))
