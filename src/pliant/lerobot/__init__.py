@@ -1,9 +1,16 @@
 """A Franka arm as a robot of LeRobot: the working part of the plugin packages, which needs no LeRobot."""
 
-from pliant.lerobot.clock import RobotClock
-from pliant.lerobot.device import NeedsNoCalibration
-from pliant.lerobot.options import ArmOptions
-from pliant.lerobot.script import PushScript
-from pliant.lerobot.session import ArmSession, connected_session
+from pliant.base.lazy import lazy_names
 
-__all__ = ["ArmOptions", "ArmSession", "NeedsNoCalibration", "PushScript", "RobotClock", "connected_session"]
+_EXPORTS: dict[str, str] = {
+    "ArmOptions": "pliant.lerobot.options",
+    "ArmSession": "pliant.lerobot.session",
+    "NeedsNoCalibration": "pliant.lerobot.device",
+    "PushScript": "pliant.lerobot.script",
+    "RobotClock": "pliant.lerobot.clock",
+    "connected_session": "pliant.lerobot.session",
+}
+
+__all__ = [*_EXPORTS]
+
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)
