@@ -45,8 +45,9 @@ BETWEEN_WINGS = {
     ("franka_ros", "franka"),
     ("franka_ros", "ros"),
     ("lerobot", "franka"),
-    ("rods.page", "page"),
-    ("rods.ros", "ros"),
+    ("parallel", "rods"),
+    ("parallel.page", "page"),
+    ("parallel.ros", "ros"),
     ("ros.package", "export"),
     ("ros.policy", "learn"),
     ("shadow.log", "identification"),
@@ -57,10 +58,11 @@ BETWEEN_WINGS = {
     ("walking.robots", "feet"),
 }
 """Part of a wing -> the other wing that it may import. Papers may import all wings."""
-PURE = {"laws", "control", "rods", "tendons", "tubes", "vision"}
+PURE = {"laws", "control", "parallel", "rods", "tendons", "tubes", "vision"}
 """Rooms and wings whose modules see neither MuJoCo nor the engine, but for those of `NOT_PURE`; so does every wire."""
 NOT_PURE = {
-    "rods": {"commands", "design", "device", "figures", "format", "model", "page", "robots", "ros", "wing"},
+    "parallel": {"device", "entry", "format", "model", "page", "ros", "wing"},
+    "rods": {"commands", "design", "figures", "model", "wing"},
     "tendons": {"commands", "device", "entry", "format", "model", "page", "wing"},
     "tubes": {"commands", "listed", "wing"},
     "vision": {"client", "pictures_bridge", "tags", "wing"},

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.rods.model import build_parallel, mechanism_of
+from pliant.parallel.model import build_parallel, mechanism_of
 from pliant.rods.model.rod_lines import RodLines
 
 

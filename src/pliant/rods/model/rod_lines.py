@@ -1,4 +1,4 @@
-"""The rods of a simulated parallel robot as they are drawn: centre lines through its nodes, coloured by strain."""
+"""Simulated rods as they are drawn: centre lines through its nodes, coloured by strain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pliant.rods.spline import CubicSpline
 
 
 def has_rods(model: mujoco.MjModel) -> bool:
-    """Return whether a model is that of a parallel robot with rods, which `RodLines` can follow."""
+    """Return whether a model has rods that `RodLines` can follow."""
     names = {model.geom(g).name for g in range(model.ngeom)}
     return any(name.endswith("/link0") for name in names) or bool(model.nflex and "plate" in names)
 
@@ -48,7 +48,7 @@ class RodLines:
     spline's weights are made once: a call is a product of matrices.
 
     Args:
-        model: MuJoCo's model of a parallel robot (`pliant.rods.model`).
+        model: a model with rods.
         data: its data.
         points: points per rod, 2 or more.
     """
