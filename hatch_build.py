@@ -106,8 +106,8 @@ def follow_path() -> None:
 def rest_on_tendons() -> None:
     import numpy as np
 
-    from pliant.rods.tendons import TendonRobot
-    from pliant.rods.tendons.robots import generic
+    from pliant.tendons import TendonRobot
+    from pliant.tendons.robots import generic
 
     robot = TendonRobot(generic())
     robot.solve(pull=np.zeros(len(robot.description.tendons)))

@@ -1,4 +1,4 @@
-"""The push task of docs/learn/lerobot.md without pictures: a policy, and baselines. Runs where LeRobot is installed.
+"""The push task of docs/lerobot/lerobot.md without pictures: a policy, and baselines. Runs where LeRobot is installed.
 
 Usage: python benchmarks/lerobot_push.py begin FOLDER
        python benchmarks/lerobot_push.py shuffled --robot.type=pliant --robot.scene=state ...
@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.franka.lerobot import ArmOptions, ArmSession
-from pliant.franka.lerobot.session import SCENE, box_place
+from pliant.lerobot import ArmOptions, ArmSession
+from pliant.lerobot.session import SCENE, box_place
 
 SMALL: dict[str, Any] = {
     "dim_model": 64, "n_heads": 4, "dim_feedforward": 128, "n_encoder_layers": 1, "use_vae": False, "chunk_size": 10,

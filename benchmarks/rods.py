@@ -28,8 +28,8 @@ from pliant.rods import NoEquilibrium, load_robot
 from pliant.rods._build import flatten
 from pliant.rods.accuracy import ACCURACIES
 from pliant.rods.kernels import Tasks
-from pliant.rods.tendons import TendonRobot
-from pliant.rods.tendons.robots import measured_v4
+from pliant.tendons import TendonRobot
+from pliant.tendons.robots import measured_v4
 
 SHIPPED = 0.155  # s a solve of the original, measured on a comparable core
 ROWS = 500
@@ -98,8 +98,8 @@ def gradient_times():
 def step_time():
     """A step of the 6PFR with 4 segments a rod at 1 kHz, commands at 100 Hz, in processor time."""
     from pliant.engine import MujocoEngine
-    from pliant.rods.device.parallel import ParallelRobotDevice
-    from pliant.rods.model import build_parallel, mechanism_of
+    from pliant.parallel.device.parallel import ParallelRobotDevice
+    from pliant.parallel.model import build_parallel, mechanism_of
     from pliant.simulation import Simulation
 
     robot = build_parallel("Stewart_Gough_6PFR", segments=4)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pliant.rods.description import Rod, Round
-from pliant.rods.tendons import Resolution, Segment, Tendon, TendonRobot, TendonRobotDescription
+from pliant.tendons import Resolution, Segment, Tendon, TendonRobot, TendonRobotDescription
 
 LENGTH, RADIUS, YOUNG, DENSITY = 0.2, 0.5e-3, 50e9, 7800.0
 OFFSET, TENSION, GRAVITY = 4.5e-3, 5.0, 9.81

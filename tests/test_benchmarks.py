@@ -108,7 +108,7 @@ def test_the_table_of_walks_judges_pairs_of_the_same_seeds():
 
 
 def test_the_next_scene_s_box_is_observed_moved_as_the_true_one(monkeypatch):
-    from pliant.franka.lerobot import ArmOptions, ArmSession
+    from pliant.lerobot import ArmOptions, ArmSession
 
     program = runpy.run_path(str(FOLDER / "lerobot_push.py"))
     session = ArmSession(ArmOptions(scene="state", episode=7))

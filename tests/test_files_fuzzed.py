@@ -78,7 +78,7 @@ READ_ELSEWHERE = {
     "recording/record_file.py": "writes",
     "recording/recording.py": "writes",
     "rods/loaders.py": "pliant's own catalogue",
-    "rods/robots/entry.py": "pliant's own catalogue",
+    "rods/listed.py": "pliant's own catalogue",
     "ros/bags/sqlite.py": "SQLite reads what was checked before",
     "sweep/plan.py": "a digest of files that were read before",
     "sweep/table.py": "writes",

@@ -42,20 +42,29 @@ BETWEEN_WINGS = {
     ("franka.page", "page"),
     ("franka.panel", "page"),
     ("franka.robots", "vision"),
-    ("franka.ros", "ros"),
-    ("rods.page", "page"),
-    ("rods.ros", "ros"),
+    ("franka_ros", "franka"),
+    ("franka_ros", "ros"),
+    ("lerobot", "franka"),
+    ("parallel", "rods"),
+    ("parallel.page", "page"),
+    ("parallel.ros", "ros"),
     ("ros.package", "export"),
     ("ros.policy", "learn"),
     ("shadow.log", "identification"),
     ("yarp.policy", "learn"),
+    ("tendons", "rods"),
+    ("tendons.page", "page"),
+    ("tubes", "rods"),
     ("walking.robots", "feet"),
 }
 """Part of a wing -> the other wing that it may import. Papers may import all wings."""
-PURE = {"laws", "control", "rods", "vision"}
+PURE = {"laws", "control", "parallel", "rods", "tendons", "tubes", "vision"}
 """Rooms and wings whose modules see neither MuJoCo nor the engine, but for those of `NOT_PURE`; so does every wire."""
 NOT_PURE = {
-    "rods": {"commands", "design", "device", "figures", "format", "model", "page", "robots", "ros", "wing"},
+    "parallel": {"device", "entry", "format", "model", "page", "ros", "wing"},
+    "rods": {"commands", "design", "figures", "model", "wing"},
+    "tendons": {"commands", "device", "entry", "format", "model", "page", "wing"},
+    "tubes": {"commands", "listed", "wing"},
     "vision": {"client", "pictures_bridge", "tags", "wing"},
 }
 LOADERS = {
@@ -281,6 +290,8 @@ def wrong_arrows(source: Path = SOURCE) -> list[str]:
                 )
                 if here in LEVEL or not allowed:
                     wrong.append(text)
+                elif pure and not is_pure(target):
+                    wrong.append(f"{where}:{line}: {module} must not see {target}, which may see MuJoCo")
             elif here in LEVEL and LEVEL[there] >= LEVEL[here]:
                 wrong.append(text)
             elif pure and there not in {"base", "laws"} - {here}:
@@ -400,6 +411,14 @@ def test_an_arrow_upwards_is_seen_however_it_is_written(tmp_path, text):
     (wrong,) = wrong_arrows(source)
     assert "model may not import cli (pliant.cli.run)" in wrong
     assert wrong.startswith("model/robot.py:")
+
+
+def test_a_pure_wing_may_not_import_what_sees_mujoco_of_a_wing_that_it_builds_on(tmp_path):
+    source = house(tmp_path, rods__checks="x = 1", rods__model__chain="y = 1", tubes__robot="")
+    text = "from pliant.rods.checks import x\nfrom pliant.rods.model.chain import y"
+    (source / "tubes" / "robot.py").write_text(text)
+    (wrong,) = wrong_arrows(source)
+    assert wrong.startswith("tubes/robot.py:2: pliant.tubes.robot must not see pliant.rods.model.chain")
 
 
 def test_a_name_is_followed_through_packages_to_the_file_that_defines_it(tmp_path):

@@ -112,8 +112,8 @@ def support_rig():
 
 
 def pages_of_rods():
+    from pliant.parallel.page.statics_view import _model
     from pliant.rods.loaders import load_robot
-    from pliant.rods.page.statics_view import _model
 
     _model(load_robot("2PR"), pose([0.0, 0.3, 0.0], np.eye(3)))
 
@@ -129,7 +129,7 @@ BENCHES = {
     "feet/press_bench.py": press_benches,
     "papers/softfoot_standing.py": standing_rigs,
     "feet/model/support.py": support_rig,
-    "rods/page/statics_view.py": pages_of_rods,
+    "parallel/page/statics_view.py": pages_of_rods,
     "learn/envs/tasks": tasks,
 }
 """What is built outside the catalogue, by the file that does it."""

@@ -30,7 +30,7 @@ def tree(tmp_path):
     ("file", "tests"),
     [
         ("src/pliant/rods/statics.py", ["rods"]),
-        ("src/pliant/rods/robots/a/b.yaml", ["rods"]),
+        ("src/pliant/rods/catalogue/a/b.yaml", ["rods"]),
         ("tests/rods/deep/test_kernels.py", ["rods"]),
         ("src/pliant/alone.py", ["test_alone.py"]),
         ("src/pliant/loading.py", ["loading"]),

@@ -33,8 +33,8 @@ with Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simul
     simulation.run(0.02)
     position = float(simulation.sample("joint").values["position"])
 load_commands()
-assert not wing_faults(), wing_faults()
 print(json.dumps({
+    "faults": wing_faults(),
     "wings": sorted(find_wings()), "bridges": sorted(list_bridges()), "commands": sorted(OF_WINGS),
     "robots": {r.name: r.summary for r in list_robots()}, "position": position,
 }))
@@ -132,15 +132,20 @@ def test_the_core_and_the_other_wings_work_without_a_wing(wing, without):
     run = without(wing)
     seen = json.loads(run(SMOKE).splitlines()[-1])
     others = {name: declared for name, declared in find_wings().items() if name != wing}
+    above = [name for name, declared in others.items() if wing in declared.builds_on]
+    assert [fault.split(",")[0] for fault in seen["faults"]] == [
+        f"the wing {name!r} builds on the wing {wing!r}" for name in above
+    ]
+    others = {name: declared for name, declared in others.items() if name not in above}
     assert seen["wings"] == sorted(others)
     assert seen["bridges"] == sorted(name for declared in others.values() for name in declared.bridges)
-    assert seen["commands"] == sorted(name for name, offer in OF_WINGS.items() if offer.wing.name != wing)
+    assert seen["commands"] == sorted(name for name, offer in OF_WINGS.items() if offer.wing.name in others)
     for declared in others.values():
         assert set(declared.robots) <= set(seen["robots"])
     assert "cannot be loaded" not in seen["robots"].values()
     assert "qbmove-1dof" in seen["robots"]
-    if wing:
-        assert not set(find_wings()[wing].robots) & set(seen["robots"])
+    for gone in [wing, *above] if wing else []:
+        assert not set(find_wings()[gone].robots) & set(seen["robots"])
     assert abs(seen["position"]) < 1.0
 
 

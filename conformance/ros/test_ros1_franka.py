@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pliant.franka.ros.definitions import SERVICES_1
+from pliant.franka_ros.definitions import SERVICES_1
 from pliant.ros.wire.types import Registry
 
 sys.path.insert(0, str(Path(__file__).parent))

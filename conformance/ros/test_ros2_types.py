@@ -13,7 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import real
 
-from pliant.franka.ros.definitions import ACTIONS_2, SERVICES_2
+from pliant.franka_ros.definitions import ACTIONS_2, SERVICES_2
 from pliant.robots import build_robot
 from pliant.ros.package import describe_packages
 from pliant.ros.wire import registry

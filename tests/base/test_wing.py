@@ -86,6 +86,20 @@ def test_a_wing_that_fails_to_import_is_left_out_with_one_line_and_the_others_wo
     ]
 
 
+def test_a_wing_that_builds_on_a_missing_one_is_left_out_with_what_builds_on_it():
+    one = Wing(name="one", summary="1", builds_on=("ground",), commands={"walk": "a:b"})
+    two = Wing(name="two", summary="2", builds_on=("three", "one"), commands={"swim": "c:e"})
+    three = Wing(name="three", summary="3", commands={"fly": "d:e"})
+    found = Wings({"one": one, "two": two, "three": three})
+    assert list(found.wings) == ["three"]
+    assert [offer.key for offer in found.offers("commands")] == ["fly"]
+    assert found.faults == [
+        "the wing 'one' builds on the wing 'ground', which is missing; install it, or uninstall 'one'",
+        "the wing 'two' builds on the wing 'one', which is missing; install it, or uninstall 'two'",
+    ]
+    assert not Wings({"ground": Wing(name="ground", summary="0"), "one": one, "two": two, "three": three}).faults
+
+
 def test_a_second_wing_of_a_name_is_refused(guest):
     with pytest.raises(PliantError, match="the wing 'ros' is declared twice"):
         declare(Wing(name="ros", summary="another"))

@@ -19,9 +19,9 @@ from pliant.franka.device.arm import FrankaArm
 from pliant.franka.robots.build import build_arms
 from pliant.laws import CompliantActuator, QbMove
 from pliant.model import Robot, World
+from pliant.parallel.device.parallel import ParallelRobotDevice
+from pliant.parallel.model import build_parallel
 from pliant.robots import build_robot
-from pliant.rods.device.parallel import ParallelRobotDevice
-from pliant.rods.model import build_parallel
 from pliant.yarp.control_board.device import ControlBoardDevice
 from pliant.yarp.model.control_board import add_control_boards
 

@@ -10,8 +10,8 @@ from pliant.base.errors import MissingDependency
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.device.arm import FrankaArm
+from pliant.parallel.model import MechanismState, find_mechanism
 from pliant.robots import list_robots
-from pliant.rods.model import MechanismState, find_mechanism
 from pliant.simulation import Simulation
 
 DT = 1e-3

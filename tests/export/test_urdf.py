@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from pliant.base.errors import MissingDependency, ModelError
 from pliant.export import describe_urdf, export_urdf
 from pliant.model import Robot
+from pliant.parallel.model import build_parallel
 from pliant.robots import list_robots
 from pliant.robots.loading import load
 from pliant.rods.loaders import catalogue as parallel_robots
-from pliant.rods.model import build_parallel
 
 # Everything that URDF and its extensions carry at once: positions that do not start at 0, springs and dampers that are
 # not linear, three joints on one body, rotations where roll and yaw share an axis, fluid, gravity compensation, bodies

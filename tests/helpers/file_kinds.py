@@ -46,13 +46,13 @@ from pliant.laws import TableSEA
 from pliant.learn.policy import Policy
 from pliant.papers.frame.curves import read_curve
 from pliant.papers.frame.report import write_index
+from pliant.parallel.page.pose_path import PosePath
+from pliant.parallel.page.robot_files import read_robot
+from pliant.parallel.page.saved_poses import SavedPoses
 from pliant.recording.foreign import traces_of_recording
 from pliant.rods import load_robot
 from pliant.rods.gazebo import read_gazebo_folder
 from pliant.rods.loaders import load_description
-from pliant.rods.page.pose_path import PosePath
-from pliant.rods.page.robot_files import read_robot
-from pliant.rods.page.saved_poses import SavedPoses
 from pliant.rods.tables import read_table
 from pliant.ros.bags import open_bag, read_bag, read_traces
 from pliant.simulation import read_commands, read_scenario

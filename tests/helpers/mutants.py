@@ -27,9 +27,12 @@ from pathlib import Path
 import mutant_runner
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("model", "laws", "devices", "rods", "control", "feet/model")
+ROOMS = ("model", "laws", "devices", "rods", "parallel", "tendons", "tubes", "control", "feet/model")
 """What is broken; each room gives the same number of mutants."""
-PRESENTATION = ("rods/page/", "rods/commands/", "rods/figures.py", "rods/notebook.py", "model/notebook.py")
+PRESENTATION = (
+    "parallel/page/", "rods/commands/", "rods/figures.py", "rods/notebook.py", "model/notebook.py", "tendons/page/",
+    "tendons/commands.py", "tubes/commands.py",
+)  # fmt: skip
 """What only draws, prints or serves a page."""
 INTERPRETED = {
     "src/pliant/laws/": ("tests/laws/test_*.py",),

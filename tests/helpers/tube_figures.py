@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from pliant.base.figures import CYCLE, MUTED, WIDTH, label, legend, new_figure
-from pliant.rods.tubes import ConcentricTubes, Tube, TubesDescription
-from pliant.rods.tubes.shooting import Tip, shoot
+from pliant.tubes import ConcentricTubes, Tube, TubesDescription
+from pliant.tubes.shooting import Tip, shoot
 
 
 def two(curvature):

@@ -12,9 +12,9 @@ from pliant.engine import MujocoEngine
 from pliant.page import PageView
 from pliant.page.choice import RobotChoice
 from pliant.page.server import PageServer, set_theme
+from pliant.parallel.page.statics_view import StaticsView
 from pliant.robots.loading import load
 from pliant.rods import load_robot
-from pliant.rods.page.statics_view import StaticsView
 from pliant.simulation import Simulation
 
 _spec = importlib.util.spec_from_file_location("chromium", Path(__file__).with_name("chromium.py"))

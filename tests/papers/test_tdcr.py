@@ -6,7 +6,7 @@ from shared_files import shared_file
 
 from pliant.base.errors import PliantError
 from pliant.papers.tdcr import release, shape_errors
-from pliant.rods.tendons.measured import read_release, read_shapes
+from pliant.tendons.measured import read_release, read_shapes
 
 
 @pytest.mark.shared

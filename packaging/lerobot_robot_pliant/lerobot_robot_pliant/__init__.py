@@ -1,4 +1,4 @@
-"""Plugin of LeRobot, found by its name: ``--robot.type=pliant``. The working part is `pliant.franka.lerobot`."""
+"""Plugin of LeRobot, found by its name: ``--robot.type=pliant``. The working part is `pliant.lerobot`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lerobot.cameras.utils import make_cameras_from_configs
 from lerobot.robots import Robot, RobotConfig
 
 from lerobot_robot_pliant.processor import StateAsEnvironmentState
-from pliant.franka.lerobot import ArmOptions, ArmSession, NeedsNoCalibration, RobotClock
+from pliant.lerobot import ArmOptions, ArmSession, NeedsNoCalibration, RobotClock
 
 __all__ = ["PliantRobot", "PliantRobotConfig", "StateAsEnvironmentState"]
 

@@ -1,4 +1,4 @@
-"""Plugin of LeRobot, found by its name: ``--teleop.type=pliant``. The working part is `pliant.franka.lerobot`."""
+"""Plugin of LeRobot, found by its name: ``--teleop.type=pliant``. The working part is `pliant.lerobot`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from lerobot.teleoperators import Teleoperator, TeleoperatorConfig
 
-from pliant.franka.lerobot import NeedsNoCalibration, PushScript, connected_session
+from pliant.lerobot import NeedsNoCalibration, PushScript, connected_session
 
 __all__ = ["PliantTeleoperator", "PliantTeleoperatorConfig"]
 

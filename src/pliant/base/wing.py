@@ -60,6 +60,10 @@ class Listed:
     """How its options are written, such as "--set robot.KEY=VALUE"."""
 
 
+_OF_THE_WING = ("name", "summary", "extra", "builds_on")
+"""Fields of a wing that hold no entries."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wing:
     """Declaration of everything that a wing offers. Places are "module:name", or "module" where said."""
@@ -70,8 +74,13 @@ class Wing:
     """One sentence: what a user gets from it."""
     extra: str = ""
     """Extra of the distribution that installs what the wing needs, such as "vision"; "" if it needs nothing more."""
+    builds_on: tuple[str, ...] = ()
+    """Names of wings that it cannot work without; where one is missing, the whole wing is left out."""
     commands: Mapping[str, str] = field(default_factory=dict)
     """Commands of ``pliant``, by name: functions or groups of cyclopts."""
+    subcommands: Mapping[str, str] = field(default_factory=dict)
+    """Commands in a group of another wing, by "GROUP NAME": functions of cyclopts. The group takes them by
+    `pliant.cli.groups.add_subcommands`."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """Completion of the arguments of these commands, by the command: functions that return (words, files), a list of
     words and whether files fit too."""
@@ -144,7 +153,7 @@ class Wing:
 
     def __post_init__(self) -> None:
         for entry in dataclasses.fields(self):
-            if entry.name in ("name", "summary", "extra", "benchmarks"):
+            if entry.name in (*_OF_THE_WING, "benchmarks"):
                 continue
             for key, place in _entries(getattr(self, entry.name)):
                 if isinstance(place, BridgeEntry):
@@ -157,7 +166,7 @@ class Wing:
                     )
 
 
-KINDS = tuple(entry.name for entry in dataclasses.fields(Wing) if entry.name not in ("name", "summary", "extra"))
+KINDS = tuple(entry.name for entry in dataclasses.fields(Wing) if entry.name not in _OF_THE_WING)
 """Fields of a wing that hold entries."""
 
 
@@ -226,6 +235,7 @@ class Wings:
 
     _NAMED = (
         "commands",
+        "subcommands",
         "arguments",
         "exports",
         "robot_exports",
@@ -257,6 +267,8 @@ class Wings:
                 self.faults.append(f"the wing {wing.name!r} is declared twice; uninstall one of its packages")
                 continue
             self.wings[wing.name] = wing
+        self._leave_out_what_builds_on_missing_wings()
+        for wing in self.wings.values():
             for kind in KINDS:
                 for key, value in _entries(getattr(wing, kind)):
                     other = named.get((kind, key)) if kind in self._NAMED else None
@@ -268,6 +280,17 @@ class Wings:
                         continue
                     named[kind, key] = wing
                     self._offers[kind].append(Offer(wing, kind, key, value))
+
+    def _leave_out_what_builds_on_missing_wings(self) -> None:
+        while missing := {
+            wing.name: other for wing in self.wings.values() for other in wing.builds_on if other not in self.wings
+        }:
+            for name, other in missing.items():
+                del self.wings[name]
+                self.faults.append(
+                    f"the wing {name!r} builds on the wing {other!r}, which is missing; install it, or "
+                    f"uninstall {name!r}"
+                )
 
     def offers(self, kind: str) -> list[Offer]:
         """Return the entries of one field of all wings."""

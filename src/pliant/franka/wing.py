@@ -27,11 +27,6 @@ WING = Wing(
     commanders={"franka_arm": "pliant.franka.client.held:ArmCommander"},
     controllers={"fci": "pliant.franka.client.policy:FCI"},
     devices=("pliant.franka.device.arm",),
-    messages={"ros": "pliant.franka.ros.definitions"},
-    interfaces={
-        "ros/franka_arm": "pliant.franka.ros.serve:serve_arm",
-        "ros_names/franka_arm": "pliant.franka.ros.names:name_arm",
-    },
     logs={
         "fci-log": BridgeEntry(
             "a recorded motion of a Franka arm, CSV of libfranka's logToCSV or a recording",

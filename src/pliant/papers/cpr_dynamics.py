@@ -17,8 +17,8 @@ from pliant.papers.frame.trace import Recorder, Trace
 
 if TYPE_CHECKING:
     from pliant.model import Robot
+    from pliant.parallel.model import MechanismState, ParallelOptions
     from pliant.rods import ContinuumParallelRobot
-    from pliant.rods.model import MechanismState, ParallelOptions
     from pliant.simulation.pose_track import PoseTrack
 
 FINE_STEP = 2.5e-4  # [s]: a quarter of the other models', whose integrator damps the swing
@@ -40,7 +40,7 @@ def start(robot: Robot) -> MechanismState:
     """Return a robot at rest in a simulation of its own."""
     import mujoco
 
-    from pliant.rods.model import mechanism_of
+    from pliant.parallel.model import mechanism_of
 
     model = robot.compile()
     state = mechanism_of(robot).bind(model, mujoco.MjData(model))
@@ -50,7 +50,7 @@ def start(robot: Robot) -> MechanismState:
 
 def settled_error(statics: ContinuumParallelRobot, options: ParallelOptions, move: float = 0.03) -> tuple[float, float]:
     """Return the plate's distance from the direct model after the joints moved [m], and simulated by wall seconds."""
-    from pliant.rods.model import build_parallel, settle
+    from pliant.parallel.model import build_parallel, settle
 
     robot = build_parallel(statics, options=options)
     state = start(robot)
@@ -83,7 +83,7 @@ def swing(
         timestep: length of a step [s].
         track: what keeps the poses; None keeps none.
     """
-    from pliant.rods.model import build_parallel
+    from pliant.parallel.model import build_parallel
 
     state = start(build_parallel(statics, segments=segments).set("option.timestep", timestep))
     home, data = state.mechanism.solution, state.data
@@ -104,7 +104,7 @@ def swing(
 
 def segment_row(statics: ContinuumParallelRobot, variant: str, segments: int, move: float) -> list[float]:
     """Return segments, settled error [m], error of a rod's frequency [%] and simulated by wall seconds of a model."""
-    from pliant.rods.model import ParallelOptions, first_frequency
+    from pliant.parallel.model import ParallelOptions, first_frequency
 
     options = ParallelOptions(variant=variant, segments=segments)
     error, speed = settled_error(statics, options, move)
@@ -126,7 +126,7 @@ def time_stretch(one: np.ndarray, two: np.ndarray) -> float:
 
 def robot_targets(name: str, options: DynamicsOptions) -> tuple[list[Target], list]:
     """Hold the dynamic model of a robot against its statics; return the checks and a row of the table."""
-    from pliant.rods.model import build_parallel, compare_with_statics
+    from pliant.parallel.model import build_parallel, compare_with_statics
 
     findings = compare_with_statics(build_parallel(name, segments=options.segments, damping=options.damping))
     short = name.removeprefix("Stewart_Gough_")

@@ -189,7 +189,7 @@ def film_of_paths(
         seconds: length of the film [s].
         about: further fields of `pliant.papers.frame.films.Film`.
     """
-    from pliant.rods.model import draw_solutions
+    from pliant.parallel.model import draw_solutions
 
     shots = []
     for title, path in paths.items():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pliant.base.numerics import Array
     from pliant.rods import Rod
-    from pliant.rods.tendons.measured import ReleaseTable
+    from pliant.tendons.measured import ReleaseTable
 
 PULL = np.array([0.004, -0.002, -0.002, 0.0, 0.001, -0.001])
 """Lengths drawn in for the comparison with the statics [m]."""
@@ -52,7 +52,7 @@ def steel(length: float) -> Rod:
 
 def shape_errors(shapes: Array) -> Array:
     """Return the distances of the tips of the statics from those of shapes (`read_shapes`) [m]."""
-    from pliant.rods.tendons import Resolution, Segment, TendonRobot, TendonRobotDescription
+    from pliant.tendons import Resolution, Segment, TendonRobot, TendonRobotDescription
 
     segment = Segment(rod=steel(0.3), disks=3, disk_radius=0.01)
     arm = TendonRobot(
@@ -111,10 +111,10 @@ def settled(options: TdcrOptions) -> tuple[float, float, Array]:
 
     from pliant.engine import MujocoEngine
     from pliant.engine.base import mujoco_state
-    from pliant.rods.model.tendon_options import TendonOptions
-    from pliant.rods.model.tendons import build_tendon_robot
-    from pliant.rods.tendons import Resolution, TendonRobot
-    from pliant.rods.tendons.robots import generic
+    from pliant.tendons import Resolution, TendonRobot
+    from pliant.tendons.model import build_tendon_robot
+    from pliant.tendons.options import TendonOptions
+    from pliant.tendons.robots import generic
 
     d = generic()
     d = dataclasses.replace(d, tendons=tuple(dataclasses.replace(t, friction=0.0) for t in d.tendons))
@@ -145,9 +145,9 @@ def predicted(
         seen_only: whether the parts are not left out; the second number is then NaN.
         tell: called with the share that is done.
     """
-    from pliant.rods.tendons.identify import cross_validate, first_slopes, fit
-    from pliant.rods.tendons.measured import read_tips
-    from pliant.rods.tendons.robots import ROBOTS
+    from pliant.tendons.identify import cross_validate, first_slopes, fit
+    from pliant.tendons.measured import read_tips
+    from pliant.tendons.robots import ROBOTS
 
     tell = tell or (lambda share: None)
     robot, table = ROBOTS[f"tdcr-{name}"](), read_tips(path)
@@ -165,7 +165,7 @@ def predicted(
 
 
 def _judge_steel(folder: Path) -> list[Statement]:
-    from pliant.rods.tendons.measured import read_release, read_shapes
+    from pliant.tendons.measured import read_release, read_shapes
 
     mean = 1e3 * float(shape_errors(read_shapes(folder / "statics" / "steel.csv")).mean())
     worst = 0.0

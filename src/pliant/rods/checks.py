@@ -1,4 +1,4 @@
-"""Checks of what describes rods, tendons and tubes: a number, three numbers, a rigid pose."""
+"""Checks of descriptions: a number, three numbers, a rigid pose."""
 
 from __future__ import annotations
 

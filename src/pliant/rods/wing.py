@@ -2,45 +2,13 @@
 
 from pliant.base.wing import Wing
 
-_ENTRIES = "pliant.rods.robots.entry"
-_TENDONS = "pliant.rods.robots.tendons"
-
 WING = Wing(
     name="rods",
-    summary="Cosserat rods and continuum parallel robots: statics, stability, flexible models, plate control",
+    summary="Cosserat rods: statics of continuum parallel robots, stability, design, rods between bodies of any robot",
     commands={"cpr": "pliant.rods.commands.application:cpr", "design": "pliant.rods.commands.design:design"},
     arguments=dict.fromkeys(("cpr", "design"), "pliant.rods.commands.inputs:completed"),
-    robots={
-        "2PR": _ENTRIES,
-        "2RR": _ENTRIES,
-        "3ER": _ENTRIES,
-        "3PFR_spatial": _ENTRIES,
-        "3PR": _ENTRIES,
-        "3RR": _ENTRIES,
-        "RERRFR": _ENTRIES,
-        "Stewart_Gough_6EFR": _ENTRIES,
-        "Stewart_Gough_6FFR_Till": _ENTRIES,
-        "Stewart_Gough_6PFF": _ENTRIES,
-        "Stewart_Gough_6PFR": _ENTRIES,
-        "Stewart_Gough_6PFS": _ENTRIES,
-        "fr3-tdcr": _TENDONS,
-        "tdcr": _TENDONS,
-        "tdcr-v4": _TENDONS,
-        "tdcr-v6": _TENDONS,
-    },
-    formats=("pliant.rods.format:PARALLEL", "pliant.rods.format:TENDONS"),
     tags=("pliant.rods.model.rod_reading:READER",),
     blocks={"rods": "pliant.rods.model.rod_reading:RODS_BLOCK"},
-    drawings=("pliant.rods.device.rod_lines:RODS",),
-    lists={"concentric-tube robots": "pliant.rods.robots.tubes:listed"},
-    panels=("pliant.rods.page.panel:PANEL", "pliant.rods.page.panel:TENDON_PANEL"),
-    comparisons=("pliant.rods.model.comparison:compare_parallel",),
-    findings=("pliant.rods.model.modes:check_modes",),
-    messages={"ros": "pliant.rods.ros_definitions"},
-    interfaces={
-        "ros/parallel_robot": "pliant.rods.ros:serve_parallel",
-        "ros/plate_controller": "pliant.rods.ros:serve_plate_controller",
-    },
-    devices=("pliant.rods.device.plate_controller", "pliant.rods.device.tendons"),
+    drawings=("pliant.rods.model.rod_lines:RODS",),
     benchmarks=("rods.py",),
 )

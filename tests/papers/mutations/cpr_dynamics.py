@@ -7,9 +7,9 @@ import pytest
 from mutations import Mutation, quick
 
 from pliant.papers import cpr_dynamics as module
+from pliant.parallel.model import builder, comparison
+from pliant.parallel.model.mechanism import MechanismState
 from pliant.rods import load_robot
-from pliant.rods.model import builder, comparison
-from pliant.rods.model.mechanism import MechanismState
 
 ROBOTS = ("Stewart_Gough_6PFR", "RERRFR")
 

@@ -9,9 +9,9 @@ from pliant.papers import tdcr
 
 def thick(monkeypatch):
     """Build the model from a wire that is a tenth stiffer than that of the statics."""
-    from pliant.rods.model import tendons
+    from pliant.tendons import model
 
-    build = tendons.build_tendon_robot
+    build = model.build_tendon_robot
 
     def broken(description, options=None, **more):
         segments = tuple(
@@ -22,7 +22,7 @@ def thick(monkeypatch):
         made.devices[0] = dataclasses.replace(made.devices[0], description=description)
         return made
 
-    monkeypatch.setattr(tendons, "build_tendon_robot", broken)
+    monkeypatch.setattr(model, "build_tendon_robot", broken)
 
 
 MUTATIONS = [

@@ -8,10 +8,10 @@ import pytest
 from shared_files import shared_file
 
 from pliant.base.errors import ModelError, PliantError
+from pliant.parallel.model import compare_with_statics
 from pliant.robots.loading import load
 from pliant.rods import NoEquilibrium, load_robot
 from pliant.rods.commands import cpr
-from pliant.rods.model import compare_with_statics
 
 
 def run(*words: object):

@@ -8,10 +8,10 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.parallel.model import find_mechanism, mechanism_of
 from pliant.recording import read_recording
 from pliant.robots.loading import load
 from pliant.rods import catalogue, load_robot
-from pliant.rods.model import find_mechanism, mechanism_of
 
 SMALL = ("--set", "robot.segments=4", "--set", "robot.damping=0.05")
 
@@ -164,7 +164,7 @@ def test_the_model_is_written_as_plain_mjcf(call, tmp_path):
 def test_view_shows_the_statics_alone_and_goes_on_with_what_is_chosen_or_opened_there(call, monkeypatch):
     from tripod import TRIPOD
 
-    from pliant.rods.page.statics_view import StaticsView
+    from pliant.parallel.page.statics_view import StaticsView
 
     seen = []
 
@@ -193,7 +193,7 @@ def test_view_shows_the_statics_alone_and_goes_on_with_what_is_chosen_or_opened_
 def test_view_shows_the_statics_of_a_robot_in_a_file(call, monkeypatch, tmp_path):
     from tripod import TRIPOD
 
-    from pliant.rods.page.statics_view import StaticsView
+    from pliant.parallel.page.statics_view import StaticsView
 
     shown = []
 

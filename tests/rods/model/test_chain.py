@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from pliant.model import Robot
+from pliant.parallel.model import build_parallel
 from pliant.rods import Rod, Round, load_robot
-from pliant.rods.model import build_parallel
 from pliant.rods.model.rod_between import RodBetween, attach_rod
 
 SILICONE = {"young_modulus": 3e5, "shear_modulus": 1e5}

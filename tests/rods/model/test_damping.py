@@ -9,6 +9,8 @@ import pytest
 from daily import robots_by_day
 
 from pliant.base.spatial import pose
+from pliant.parallel.model import build_parallel, mechanism_of
+from pliant.parallel.model.modes import simulated_modes
 from pliant.rods import (
     ContinuumParallelRobot,
     DistalJoint,
@@ -19,9 +21,7 @@ from pliant.rods import (
     Round,
     catalogue,
 )
-from pliant.rods.model import build_parallel, mechanism_of
 from pliant.rods.model.damping import bending_frequency, material_damping, simulated_damping
-from pliant.rods.model.modes import simulated_modes
 
 STEEL = Rod(length=1.0, section=Round(radius=1e-3))
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from cyclopts import App
 
+from pliant.cli.groups import add_subcommands
 from pliant.rods.commands.batch import batch
 from pliant.rods.commands.equilibria import equilibria
 from pliant.rods.commands.identify import identify
-from pliant.rods.commands.identify_tendons import identify_tendons
 from pliant.rods.commands.solve import solve
-from pliant.rods.commands.tubes import tubes
 from pliant.rods.commands.workspace import workspace
 
 cpr = App(
@@ -24,5 +23,4 @@ cpr.command(equilibria)
 cpr.command(workspace)
 cpr.command(batch)
 cpr.command(identify)
-cpr.command(identify_tendons)
-cpr.command(tubes)
+add_subcommands(cpr)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError
+from pliant.rods.listed import names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +29,7 @@ ACCURACY = "accurate (1e-6 m) or fast (1e-5 m)."
 
 def completed() -> tuple[list[str], bool]:
     """Return what completes the arguments of ``pliant cpr``: parallel robots of the catalogue, and files."""
-    from pliant.rods.robots.entry import ROBOTS
-
-    return [name for robot in ROBOTS for name in (robot.name, *robot.aliases)], True
+    return names(), True
 
 
 def numbers(text: str, option: str, count: Sequence[int] | None = None) -> np.ndarray:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import mujoco
 import numpy as np
@@ -12,27 +12,36 @@ import numpy as np
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose, quaternion_from_rotation
 from pliant.model.inertia import set_inertia
-from pliant.rods.model.assembly import (
-    CONTACT_SOLIMP,
-    CONTACT_SOLREF,
-    Assembly,
-    RodShape,
-    polar_inertia,
-    section_radius,
-)
-from pliant.rods.model.extension import REACH, SlidingNodes
-from pliant.rods.model.fastening import fasten_tip
+from pliant.rods.model.shapes import CONTACT_SOLIMP, CONTACT_SOLREF, RodShape, polar_inertia, section_radius
 from pliant.rods.spline import CubicSpline
 
 if TYPE_CHECKING:
-    from mujoco import MjsBody, MjsGeom
+    from mujoco import MjsBody, MjsGeom, MjsJoint
 
-    from pliant.rods.description import Limb, Rod
+    from pliant.rods.description import Rod
     from pliant.rods.solution import Centreline
 
 SAMPLES = 401  # of a centreline, from which links are taken
 SOFT = 1e-3
 """A rod whose `strains` are larger stretches and shears in the model, if no option says otherwise."""
+REACH = (0.6, 1.6)
+"""Shortest and longest rod that changes its length, as a part of its length at the start."""
+
+
+class Nodes(Protocol):
+    """What makes a chain follow the length of its rod, while the chain is put together."""
+
+    def add_node(self, link: MjsBody, name: str, origin: Array, chord: Array, *, pull: Array, axial: float) -> MjsBody:
+        """Add the body that slides along a link with the length, to the link; return it."""
+        ...
+
+    def add_spring(self, hinge: MjsJoint, stiffness: float, straight: float, rest: float) -> None:
+        """Give a hinge its elasticity [N m/rad] about where the rod is straight, and the rest position [rad]."""
+        ...
+
+    def add_mass(self, body: MjsBody, mass: float, inertia: float, about: float, at: Array, world: Array) -> None:
+        """Give a body its part of the rod's mass [kg, kg m^2, m]."""
+        ...
 
 
 def _part(rod: Rod, curve: _Curve, begin: float, end: float) -> tuple[float, Array]:
@@ -79,7 +88,7 @@ def strains(rod: Rod, line: Centreline) -> float:
 
 def add_links(
     line: Centreline, rod: Rod, name: str, root: tuple[MjsBody, Array], *, segments: int | Array,
-    planar: bool = False, contact: Mapping[str, int], soft: bool = False, nodes: SlidingNodes | None = None,
+    planar: bool = False, contact: Mapping[str, int], soft: bool = False, nodes: Nodes | None = None,
     loads: tuple[Array, Array] | None = None,
 ) -> Chain:  # fmt: skip
     """Add the links of a rod to the body that carries it.
@@ -137,7 +146,7 @@ class _Links:
     loads: tuple[Array, Array]
     planar: bool
     contact: Mapping[str, int]
-    nodes: SlidingNodes | None
+    nodes: Nodes | None
     soft: bool
     body: MjsBody
     """The last body so far."""
@@ -267,32 +276,6 @@ class _Links:
                 solimp=CONTACT_SOLIMP, priority=1, mass=0.0, **self.contact,
             )
         )  # fmt: skip
-
-
-def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) -> Callable[[Limb], None]:
-    """Add one rod as links with hinges; return what joins its tip to the plate."""
-    name, line = out.limb_name(i), out.solution.centreline(i, SAMPLES)
-    spools = [label for label in out.actuators if label.startswith(f"{name}/extension")]
-    nodes = None
-    if spools:
-        limits = next(joint.limits for joint in limb.joints if joint.kind == "extension")
-        base = np.asarray(limb.base, dtype=float)[:3, 3]
-        nodes = SlidingNodes(out=out, joint=spools[-1], base=base, length=float(line.length), limits=limits)
-    found = strains(limb.rod, line)
-    soft = out.options.stretch if out.options.stretch is not None else found > SOFT
-    if not soft and found > 0.1 * SOFT:
-        out.notes.append(
-            f"{name}: stretching and shear of the rod (strain up to {found:.1e} at the start) are left out"
-        )
-    chain = add_links(
-        line, limb.rod, name, root, segments=out.options.segments, planar=out.description.planar,
-        contact=out.contact_bits, soft=soft, nodes=nodes,
-    )  # fmt: skip
-    out.elastic |= chain.joints
-    out.rods.append(chain.shape)
-    if nodes is not None:
-        out.extensions.append(nodes.finish())
-    return lambda one: fasten_tip(out, one, chain.tip, name, chain.X_tip, chain.X_body_tip)
 
 
 class _Curve:

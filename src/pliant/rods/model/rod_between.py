@@ -23,10 +23,10 @@ from pliant.rods.between.loads import DistributedLoad, Load, PointLoad
 from pliant.rods.between.statics import RodEquilibrium, solve_rod
 from pliant.rods.checks import check_least, check_name, rigid_pose
 from pliant.rods.description import Rod
-from pliant.rods.model.assembly import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
 from pliant.rods.model.chain import SAMPLES, SOFT, Chain, add_links, strains
 from pliant.rods.model.cost import count_freedoms, note_cost
 from pliant.rods.model.damping import install_damping
+from pliant.rods.model.shapes import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
 
 REACH = 0.05
 """Distance of the points that hold a clamped end from each other, as a part of the rod's length."""

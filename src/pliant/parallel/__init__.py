@@ -1,0 +1,1 @@
+"""Continuum parallel robots in the simulation: models, device, page, ROS."""

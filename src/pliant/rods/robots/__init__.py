@@ -1,1 +1,0 @@
-"""The twelve continuum parallel robots of the Gazebo simulator (Gotelli et al. 2022)."""

@@ -1,0 +1,1 @@
+"""The page of tendon-driven robots."""
