@@ -12,6 +12,7 @@ from pliant.base.executor import Executor
 from pliant.base.options import describe
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.laws import COMMAND_NAMES, Mode
 from pliant.robots import list_robots
 from pliant.robots.loading import load
 from pliant.simulation import Simulation
@@ -62,6 +63,22 @@ def test_modes_may_differ_between_simulations(robot_file, plan):
     result = run_sweep(plan(robot_file, "elbow.mode=3,6"))
     assert len(result.rows) == 2
     assert result.rows[0][2] != result.rows[1][2]
+
+
+@pytest.mark.parametrize("order", [range(7), range(6, -1, -1)])
+def test_the_errors_of_each_mode_are_those_of_its_own_reference(robot_file, order, plan):
+    result = run_sweep(plan(robot_file, f"elbow.mode={','.join(map(str, order))}", commands={}, duration=0.1))
+    for row in result.rows:
+        values = dict(zip(result.columns, row, strict=True))
+        angle = values["elbow.mode"] in (1, 3, 6)  # the modes whose reference 1 is an angle of the link
+        assert [np.isfinite(values[f"elbow/{m}_error"]) for m in ("rms", "final")] == [angle] * 2
+
+
+@pytest.mark.parametrize("modes", ["3,2", "6,5", "6,4", "5,4", "2,3"])
+def test_a_command_that_one_of_the_modes_does_not_take_is_refused(robot_file, modes, plan):
+    first = COMMAND_NAMES[Mode(int(modes[0]))][0]
+    with pytest.raises(PliantError, match=f"no command 'elbow/{first}'"):
+        run_sweep(plan(robot_file, f"elbow.mode={modes}", commands={f"elbow/{first}": 0.1}))
 
 
 def test_metrics_are_those_of_the_trajectory(robot_file, plan):

@@ -138,9 +138,12 @@ def run_chunk(
     others = [path for path in points[0] if not is_actuator_path(variants[0], path)]
     shape_of: dict[Any, list[int]] = {}
     for i, (point, variant) in enumerate(zip(points, variants, strict=True)):
-        # What must agree inside a batch: law, number of states and of references, and all that is not an actuator's.
+        # What must agree inside a batch: law, mode (what a reference is), number of states, all that is no actuator's.
         actuators = (
-            *((joint, a.law.name, a.states(variant.timestep), a.commands) for joint, a in variant.actuators.items()),
+            *(
+                (joint, a.law.name, a.mode, a.states(variant.timestep), a.commands)
+                for joint, a in variant.actuators.items()
+            ),
             *((path, str(point[path])) for path in options),
         )
         rest = tuple(sorted((path, str(point[path])) for path in others))
