@@ -73,7 +73,11 @@ def _audited(name: str, unit: str, description: str, lever: str | None = None) -
 JOINT_FIELDS: dict[str, JointField] = _table(
     _own("position", "rad", "link angle q"),
     _own("velocity", "rad/s", "link velocity"),
-    JointField("torque", "N m", "torque of the actuator on the link, its own friction and damping included"),
+    JointField(
+        "torque",
+        "N m",
+        "torque of the actuator on the link, its own friction and damping included, before the joint's effort limit",
+    ),
     _own("external_torque", "N m", "external torque on the link"),
     JointField("stiffness", "N m/rad", "true slope of the spring torque; NaN in modes 0 and 1"),
     JointField("reported_stiffness", "N m/rad", "stiffness as the original toolbox publishes it"),

@@ -38,7 +38,7 @@ METRICS = {
     "max": "largest joint position [rad]",
     "rms_error": "root mean square of reference 1 minus position, in modes whose reference 1 is an angle [rad]",
     "final_error": "reference 1 minus position at the end, likewise [rad]",
-    "peak_torque": "largest magnitude of the actuator's torque on the link [N m]",
+    "peak_torque": "largest magnitude of the actuator's torque on the link, before the joint's effort limit [N m]",
     "peak_velocity": "largest magnitude of the joint velocity [rad/s]",
     "settling_time": "time after which the position stays within 2 % of its range of the final one [s]",
 }

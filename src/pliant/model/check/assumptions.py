@@ -13,12 +13,10 @@ from pliant.model.problem import Problems
 
 
 def check_loads(joint: str, actuator: CompliantActuator, bodies: Bodies, problems: Problems) -> None:
-    """Report joints that cannot hold their own weight."""
+    """Report joints that cannot hold their own weight, and limits that cut the torque of a spring."""
     joint_id = bodies.model.joint(joint).id
     dof = int(bodies.model.jnt_dofadr[joint_id])
     weight = float(bodies.gravity[dof])
-    if weight <= 0.0:
-        return
     unit = "N m" if bodies.model.jnt_type[joint_id] == mujoco.mjtJoint.mjJNT_HINGE else "N"
     limits: list[tuple[float, str]] = []
     if bodies.model.jnt_actfrclimited[joint_id]:
@@ -26,13 +24,20 @@ def check_loads(joint: str, actuator: CompliantActuator, bodies: Bodies, problem
     if actuator.mode.has_spring and actuator.law.clip == "flat":
         low, high = preset_reach(actuator)
         torque = float(np.max(slopes_of(actuator.law, np.linspace(low, high, 9) if high > low else np.zeros(1)).torque))
+        if limits and limits[0][0] < torque * (1.0 - 1e-9):
+            problems.warning(
+                joint,
+                f"its spring gives up to {torque:.4g} {unit}, of which the joint gets at most its effort limit, "
+                f"{limits[0][0]:.4g} {unit}; samples and recordings have the torque of the spring",
+                f"set {joint}.effort={torque:.4g}, or a weaker spring",
+            )
         limits.append((torque, "its spring gives at most"))
     if actuator.mode.has_motors and actuator.law.second_input != "pressure":
         motors = [actuator.motor_1.max_torque]
         if actuator.law.second_input == "angle" and actuator.motor_2 is not None:
             motors.append(actuator.motor_2.max_torque)
         limits.append((sum(motors), "its motors give at most"))
-    for torque, text in limits:
+    for torque, text in limits if weight > 0.0 else ():
         if torque < weight * (1.0 - 1e-9):
             problems.warning(
                 joint,
