@@ -90,6 +90,13 @@ def test_metrics_are_those_of_the_trajectory(robot_file, plan):
     assert row["diverged"] is False
 
 
+def test_the_units_of_a_joint_that_slides_are_metres_and_newtons(robot_file, tmp_path, plan, model):
+    (tmp_path / "arm.xml").write_text(model.replace('name="elbow"', 'name="elbow" type="slide"'))
+    units = run_sweep(plan(robot_file, "elbow.k1=0.0019", duration=0.02)).units
+    assert {units[f"elbow/{m}"] for m in ("final", "min", "max", "rms_error", "final_error")} == {"m"}
+    assert (units["elbow/peak_torque"], units["elbow/peak_velocity"]) == ("N", "m/s")
+
+
 def test_a_simulation_that_diverges_is_marked_and_the_others_go_on(robot_file, plan):
     # 200 N m/rad on 1.7e-3 kg m^2 is beyond the bound at 20 ms; 0.0019 N m springs are not.
     result = run_sweep(plan(robot_file, "elbow.k1=0.0019,500", duration=2.0, timestep=0.02))

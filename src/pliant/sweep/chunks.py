@@ -101,10 +101,12 @@ def measured(plan: SweepPlan, robot: Robot) -> dict[str, str]:
     Raises:
         PliantError: a device refuses the commands, or none measures anything.
     """
+    from pliant.laws.fields import linear
     from pliant.sweep.plot import UNITS
 
     if robot.actuators:
-        return {f"{joint}/{metric}": UNITS[metric] for joint in robot.actuators for metric in METRICS}
+        units = {joint: {m: linear(u) for m, u in UNITS.items()} for joint in robot.actuators if robot.slides(joint)}
+        return {f"{joint}/{metric}": units.get(joint, UNITS)[metric] for joint in robot.actuators for metric in METRICS}
     return {f"{name}/{m}": unit for name, unit in check_devices(plan, robot).items() for m in DEVICE_METRICS}
 
 
