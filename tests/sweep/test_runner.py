@@ -206,6 +206,36 @@ def test_commands_reach_devices():
         run_sweep(dataclasses.replace(plan, commands={"press/forse": 1.0}))
 
 
+@pytest.mark.parametrize(
+    "kind", ['position kp="20"', 'velocity kv="2"', 'motor gear="2"', 'damper kv="1" ctrlrange="0 5"']
+)
+def test_the_controls_of_a_models_own_actuators_vary_as_in_runs_of_their_own(tmp_path, kind, plan):
+    path = tmp_path / "arm.xml"
+    path.write_text(
+        '<mujoco><worldbody><body name="link"><joint name="elbow" axis="0 1 0" damping="0.05"/>'
+        '<geom type="capsule" fromto="0 0 0 0.1 0 0" size="0.01" mass="0.5"/><site name="cell"/></body></worldbody>'
+        f'<actuator><{kind} name="drive" joint="elbow"/></actuator>'
+        '<sensor><force site="cell"/><torque site="cell"/></sensor></mujoco>'
+    )
+    result = run_sweep(plan(str(path), "drive/control=0.5,1", "link.mass=0.5,0.7", commands={}, duration=0.1))
+    for row in result.rows:
+        values = dict(zip(result.columns, row, strict=True))
+        robot = load(path)
+        robot.set("link.mass", values["link.mass"])
+        with Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free") as simulation:
+            simulation.devices["drive"].inbox.put({"control": values["drive/control"]})
+            forces = []
+            for _ in range(round(0.1 / robot.timestep)):
+                simulation.step()
+                forces.append(simulation.sample("cell").values["force"])
+            assert values["drive/force/final"] == simulation.sample("drive").values["force"]
+        for i, axis in enumerate(np.transpose(forces)):
+            found = [values[f"cell/force[{i}]/{m}"] for m in ("final", "min", "max")]
+            assert found == [axis[-1], axis.min(), axis.max()]
+    with pytest.raises(PliantError, match="'elbow/external_torque', nor has a device such a command"):
+        run_sweep(plan(str(path), "elbow/external_torque=0,1", commands={}, duration=0.1))
+
+
 def test_a_simulation_with_other_results_than_the_first_is_refused(robot_file, plan):
     p = plan(robot_file, "elbow.k1=0.001,0.002")
     with pytest.raises(PliantError, match="other joints or devices than in the first"):
