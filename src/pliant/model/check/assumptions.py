@@ -10,6 +10,10 @@ from pliant.model.check.bodies import JOINTS, Bodies
 from pliant.model.check.slopes import preset_reach, slopes_of
 from pliant.model.description import INTEGRATORS, Description
 from pliant.model.problem import Problems
+from pliant.model.sensors import SensorDescription
+
+MAX_RATE_ERROR = 0.05
+"""Relative difference between the rate of a sensor and the nearest possible one that is reported; assumed."""
 
 
 def check_loads(joint: str, actuator: CompliantActuator, bodies: Bodies, problems: Problems) -> None:
@@ -43,6 +47,21 @@ def check_loads(joint: str, actuator: CompliantActuator, bodies: Bodies, problem
                 joint,
                 f"gravity asks up to {weight:.4g} {unit} of it, {text} {torque:.4g} {unit}: it cannot hold every pose",
                 "lighter links, stronger springs or a larger max_deflection",
+            )
+
+
+def check_rates(robot: Description, dt: float, problems: Problems) -> None:
+    """Report sensors whose rate is far from that of any whole number of steps."""
+    for sensor in robot.devices:
+        if not isinstance(sensor, SensorDescription) or not sensor.enabled or sensor.rate <= 0.0:
+            continue
+        rate = 1.0 / (dt * max(1, round(1.0 / (sensor.rate * dt))))
+        if abs(rate / sensor.rate - 1.0) > MAX_RATE_ERROR:
+            problems.warning(
+                sensor.name,
+                f"it samples at {rate:.4g} Hz in place of {sensor.rate:g} Hz, as samples are whole steps of {dt:g} s "
+                "apart",
+                f"set {sensor.name}.rate={rate:.4g}, or another option.timestep",
             )
 
 
