@@ -62,3 +62,23 @@ def test_wrong_options_are_refused(call, robot_file, tmp_path, options, text):
     code, _, err = call("compare", *(o.format(a=file, csv=table) for o in options))
     assert code == 1
     assert text in err.replace("\n", " ")
+
+
+def test_a_laser_that_sees_a_wall_in_one_run_alone_differs_in_both_commands(call, tmp_path):
+    (tmp_path / "room.xml").write_text(
+        '<mujoco><worldbody><geom name="wall" type="box" size="0.1 1 1" pos="2.1 0 0"/></worldbody></mujoco>'
+    )
+    scan = "{kind: laser, body: world, rays: 3, min_angle: -0.1, max_angle: 0.1, rate: 50}"
+    (tmp_path / "room.yaml").write_text(f"model: room.xml\nsensors:\n  scan: {scan}\n")
+    files = [tmp_path / f"{name}.mcap" for name in ("near", "far")]
+    for file, place in zip(files, ("2.1 0 0", "90 0 0")):
+        run = ("run", tmp_path / "room.yaml", "--duration", "0.1", "--record", file, "--set", f"wall.pos={place}")
+        assert call(*run)[0] == 0
+    code, out, err = call("compare", *files)
+    assert code == 0, err
+    assert "3 of 3 common signals differ" in out
+    assert out.count("inf") == 2 * 4  # last value, peak and differences of two rays; the third repeats one
+    code, out, err = call("replay", files[0], "--compare", files[1])
+    assert code == 3, err
+    row = next(line for line in out.splitlines() if line.split()[:1] == ["scan/ranges"] and "inf" in line)
+    assert row.split()[2:4] == ["inf", "0.02"]

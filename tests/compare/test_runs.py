@@ -38,6 +38,34 @@ def test_a_signal_without_values_is_left_out():
     assert _difference("a/b", "", times, empty, times, times, np.ones(3, dtype=bool)) is None
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("step", [0.1, 0.05, 0.07])
+def test_a_ray_that_hits_in_one_run_alone_differs_infinitely(sign, swapped, step):
+    times, others = np.arange(0.0, 1.01, 0.1), np.arange(0.0, 1.01, step)
+    always = np.full(len(times), 2.0)
+    lost = np.where(others > 0.45, sign * np.inf, 2.0)
+    pairs = (times, always), (others, lost)
+    (t, a), (u, b) = pairs[::-1] if swapped else pairs
+    found = _difference("scan/ranges[0]", "m", t, a, u, b, (t >= u[0]) & (t <= u[-1]))
+    assert (found.rms, found.largest) == (np.inf, np.inf)
+    assert 0.45 < found.at <= 0.56
+    assert found.final[not swapped] == sign * np.inf
+    assert found.peak == (2.0, 2.0)
+    assert found.largest > noise(found)
+
+
+def test_a_ray_that_never_hits_is_equal_to_another_and_differs_from_one_that_does():
+    times = np.arange(3.0)
+    never, far, near = np.full(3, np.inf), np.full(3, 5.0), np.full(3, -np.inf)
+    every = np.ones(3, dtype=bool)
+    assert _difference("a/b", "m", times, never, times, never, every).largest == 0.0
+    for other in (far, near):
+        found = _difference("a/b", "m", times, never, times, other, every)
+        assert found.largest == np.inf > noise(found)
+        assert found.final == found.peak == (np.inf, other[0])
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     from pliant.devices import make_devices

@@ -6,7 +6,7 @@ import mujoco
 import pytest
 
 from pliant.base.errors import DeviceError
-from pliant.devices import Board, CompliantJoint
+from pliant.devices import Board, CompliantJoint, make_devices
 from pliant.engine import MujocoEngine
 from pliant.engine.guard import MAX_SPEED
 from pliant.laws import SEA, CompliantActuator, Mode, QbMove
@@ -176,3 +176,29 @@ def test_nan_is_refused_as_before(caplog):
         simulation.devices["elbow"].inbox.put({"equilibrium_position": math.nan})
     assert warnings_of(caplog) == []
     simulation.close()
+
+
+@pytest.mark.parametrize(
+    ("mode", "values", "message"),
+    [
+        (Mode.PID_EQ_PRESET, {"equilibrium_position": 80.0}, "is 80 m; expected -0.1 to 0.1 m (the range of 'elbow')"),
+        (Mode.PID_EQ_PRESET, {"stiffness_preset": 20.0}, "is 20 m; expected 0 to 0.05 m"),
+        (Mode.SPRING_REFS, {"reference_2": -120.0}, "is -120 m; expected -0.15 to 0.15 m"),
+        (Mode.LINK_PID, {"link_command": 80.0}, "Likely cause: millimetres; 80 mm are 0.08 m"),
+        (Mode.SPRING_REFS, {"reference_1": 0.1, "reference_2": -0.1}, "are 0.1 and -0.1 m, 0.2 m apart"),
+    ],
+)
+def test_millimetres_for_a_joint_that_slides_are_named(caplog, mode, values, message):
+    robot = arm(QbMove(max_deflection=0.05), mode, limits='type="slide" range="-0.1 0.1" limited="true"')
+    with Simulation(MujocoEngine(robot, check=False), make_devices(robot)) as simulation:
+        simulation.devices["elbow"].inbox.put(values)
+        simulation.step()
+    assert message in "".join(warnings_of(caplog))
+
+
+def test_a_joint_that_slides_without_limits_takes_any_place(caplog):
+    robot = arm(QbMove(), Mode.PID_EQ_PRESET, limits='type="slide"')
+    with Simulation(MujocoEngine(robot, check=False), make_devices(robot)) as simulation:
+        simulation.devices["elbow"].inbox.put({"equilibrium_position": 80.0})
+        simulation.step()
+    assert not warnings_of(caplog)

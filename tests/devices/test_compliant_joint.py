@@ -9,7 +9,7 @@ import pytest
 from pliant.base.errors import DeviceError, LawError, ModelError
 from pliant.devices import Board, CompliantJoint, make_devices
 from pliant.engine import MujocoEngine
-from pliant.laws import COMMAND_NAMES, SEA, AwAS2, CompliantActuator, Mode, QbMove, Strength
+from pliant.laws import COMMAND_NAMES, SEA, AwAS2, CompliantActuator, Mode, QbMove, Strength, registered_laws
 from pliant.model import Robot
 from pliant.model.parameters import MODE_NAMES
 from pliant.simulation import Simulation
@@ -246,3 +246,31 @@ def test_an_element_that_is_routed_to_another_modes_command_moves_nothing():
         board.inbox.put({"reference_1": [0.3, 0.4]})
         simulation.step(2)
         assert engine.port("joint1/reference_1")[0] == 0.4
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("law", ["awas_ii", "bavs", "cable", "pam", "qbmove", "sea", "sea_table"])
+def test_a_joint_that_slides_has_metres_and_newtons_wherever_a_user_reads_them(law, mode):
+    length = {"rad": "m", "rad/s": "m/s", "N m": "N", "N m/rad": "N/m"}
+    turning, sliding = (arm(CompliantActuator(registered_laws()[law](), mode)) for _ in range(2))
+    sliding.spec.joint("joint0").type = mujoco.mjtJoint.mjJNT_SLIDE
+    (joint, board), (slide, slides) = (make_devices(robot) for robot in (turning, sliding))
+    fields = [(device.samples, *device.commands.values()) for device in (joint, board)]
+    others = [(device.samples, *device.commands.values()) for device in (slide, slides)]
+    for table, other in zip(sum(fields, ()), sum(others, ()), strict=True):
+        for name, info in table.items():
+            assert other[name].unit == length.get(info.unit, info.unit), name
+    ports, found = (MujocoEngine(robot, check=False).ports() for robot in (turning, sliding))
+    for name, info in ports.items():
+        assert found[name].unit == length.get(info.unit, info.unit), name
+    for field in slide.samples.keys() & {"position", "torque", "stiffness", "motor_1_position", "motor_2_effort"}:
+        assert slide.samples[field].unit == found[f"joint0/{field}"].unit
+
+
+def test_a_board_of_joints_that_turn_and_slide_names_both_units():
+    robot = arm(CompliantActuator(QbMove()), CompliantActuator(AwAS2()), CompliantActuator(QbMove()))
+    robot.spec.joint("joint0").type = mujoco.mjtJoint.mjJNT_SLIDE
+    samples = make_devices(robot)[-1].samples
+    assert (samples["position"].unit, samples["effort"].unit) == ("m or rad", "N or N m")
+    assert samples["preset"].unit == samples["motor_2_position"].unit == "m or rad"
+    assert make_devices(arm(CompliantActuator(AwAS2())))[-1].samples["preset"].unit == "m"

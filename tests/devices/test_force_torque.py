@@ -10,6 +10,7 @@ from pliant.devices import make_devices
 from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.engine import MujocoEngine
 from pliant.model import ForceTorque, Noise, Robot
+from pliant.simulation import Simulation
 
 G = 9.81
 MASS, CENTRE = 1.7, np.array([0.02, -0.03, 0.11])
@@ -114,6 +115,67 @@ def test_an_accelerated_load_adds_its_inertia():
     np.testing.assert_allclose(torque, np.cross([0.1, 0.0, 0.0], force), rtol=1e-6, atol=1e-9)
 
 
+FLOATING = """
+<mujoco>
+  <option gravity="1 2 -9" timestep="0.001"/>
+  <worldbody>
+    <body name="arm" pos="0 0 1" euler="10 20 30"><joint name="elbow" axis="0 1 0"{motor}/>
+      <inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/>
+      <body name="tool" pos="0.3 0 0" euler="0 30 10" gravcomp="{tool}">
+        <inertial pos="0.02 -0.03 0.11" mass="1.7" diaginertia="0.01 0.01 0.01"/>
+        <body name="finger" pos="0 0.1 0.1" gravcomp="{finger}">
+          <inertial pos="0 0.05 0" mass="0.4" diaginertia="0.001 0.001 0.001"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><motor name="elbow" joint="elbow"/></actuator>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize("axes", ["sensor", "child", "parent"])
+@pytest.mark.parametrize("disabled", [False, True])
+@pytest.mark.parametrize(("tool", "finger"), [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.5, 2.0)])
+def test_what_floats_does_not_hang_on_the_sensor(tool, finger, disabled, axes):
+    robot = Robot(mujoco.MjSpec.from_string(FLOATING.format(tool=tool, finger=finger, motor="")))
+    robot.devices = [ForceTorque(name="ft", body="tool", pos=(0.01, 0.02, 0.03), measure_frame=axes)]
+    engine = MujocoEngine(robot, check=False)
+    engine.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_GRAVITY) * disabled
+    with Simulation(engine, make_devices(robot), pacer="free") as simulation:
+        simulation.step(200)
+        values = simulation.sample("ft").values
+    model, data = engine.model, engine.data
+    mujoco.mj_rnePostConstraint(model, data)  # at the poses at the start of the step, as the sample
+    gravity = model.opt.gravity * (not disabled)
+    origin, force, torque = data.site("ft/frame").xpos, np.zeros(3), np.zeros(3)
+    for name in ("tool", "finger"):
+        body = model.body(name).id
+        motion, speed = np.zeros(6), np.zeros(6)
+        mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_BODY, body, motion, 0)  # less gravity
+        mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, body, speed, 0)
+        R = data.ximat[body].reshape(3, 3)
+        inertia = R @ np.diag(model.body_inertia[body]) @ R.T
+        held = model.body_mass[body] * (motion[3:] + model.body_gravcomp[body] * gravity)
+        spin = inertia @ motion[:3] + np.cross(speed[:3], inertia @ speed[:3])
+        force += held
+        torque += np.cross(data.xipos[body] - origin, held) + spin
+    R = data.body("arm" if axes == "parent" else "tool").xmat.reshape(3, 3)
+    np.testing.assert_allclose(values["force"], -R.T @ force, atol=1e-9)
+    np.testing.assert_allclose(values["torque"], -R.T @ torque, atol=1e-9)
+
+
+def test_what_motors_hold_up_hangs_on_the_sensor():
+    robot = Robot(mujoco.MjSpec.from_string(FLOATING.format(tool=1, finger=1, motor=' actuatorgravcomp="true"')))
+    robot.set("arm.gravcomp", 1.0)
+    robot.devices = [ForceTorque(name="ft", body="tool", measure_frame="parent")]
+    with Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free") as simulation:
+        simulation.step(3)
+        force = simulation.sample("ft").values["force"]
+        R = simulation.engine.data.body("arm").xmat.reshape(3, 3)
+    np.testing.assert_allclose(force, R.T @ (2.1 * np.array([1.0, 2.0, -9.0])), atol=1e-6)
+
+
 def test_a_tared_sensor_reads_zero_until_the_next_reset():
     robot = Robot(mujoco.MjSpec.from_string(FLANGE))
     described = ForceTorque(name="ft", body="tool")
@@ -147,3 +209,10 @@ def test_the_world_and_wrong_words_are_refused():
         ForceTorque(name="ft", body="tool", measure_direction="child-to-parent")
     with pytest.raises(ModelError, match="measure_frame is 'parent'; valid with a site: 'sensor'"):
         ForceTorque(name="ft", site="cut", measure_frame="parent")
+
+
+def test_the_axes_of_a_parent_without_a_name_are_refused():
+    spec = mujoco.MjSpec.from_string(FLANGE.replace('name="flange" pos', "pos"))
+    robot = Robot(spec, devices=[ForceTorque(name="ft", body="tool", measure_frame="parent")])
+    with pytest.raises(ModelError, match="the parent of body 'tool' has no name"):
+        robot.compile()

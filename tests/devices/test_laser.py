@@ -62,6 +62,20 @@ def test_a_frame_that_is_tilted_measures_in_its_own_plane():
         assert simulation.sample("laser").values["ranges"][0] == pytest.approx(2.9 / math.cos(2 * half), abs=1e-9)
 
 
+@pytest.mark.parametrize("place", [{"body": "world", "pos": (0.0, 0.0, 1.0)}, {"site": "mast"}, {"body": "post"}])
+def test_a_scanner_sees_the_walls_of_the_world_also_from_the_world(place):
+    spec = mujoco.MjSpec.from_string(XML)
+    spec.body("base").pos = [0, 0, -1]
+    spec.worldbody.add_site(name="mast", pos=[0, 0, 1])
+    spec.worldbody.add_body(name="post", pos=[0, 0, 1])
+    robot = Robot(spec)
+    robot.devices.append(Laser(name="laser", rate=0.0, rays=5, min_angle=-0.6, max_angle=0.6, **place))
+    with Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free") as simulation:
+        simulation.step()
+        ranges = simulation.sample("laser").values["ranges"]
+    np.testing.assert_allclose(ranges, 3.0 / np.cos(np.linspace(-0.6, 0.6, 5)), atol=1e-9)
+
+
 def test_nothing_is_infinitely_far_and_what_is_too_near_minus_infinitely():
     with scan(rays=3, min_angle=0.0, max_angle=math.pi, min_range=3.2, max_range=3.6) as simulation:
         simulation.step()

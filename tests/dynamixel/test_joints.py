@@ -8,7 +8,7 @@ from pliant.devices import make_devices
 from pliant.dynamixel.joints import find_joints
 from pliant.dynamixel.motor import Actuation
 from pliant.engine import MujocoEngine
-from pliant.laws import Mode
+from pliant.laws import SEA, CompliantActuator, Mode
 from pliant.model import Robot
 from pliant.robots.loading import load
 from pliant.simulation import Simulation
@@ -86,3 +86,14 @@ def test_the_joints_of_a_robot_of_the_catalogue_are_found_in_their_order(name, c
     robot = load(name)
     found = joints_of(robot)
     assert [joint.name for joint in found] == list(robot.actuators)[:count]
+
+
+def test_a_compliant_joint_that_slides_travels_a_hundredth_of_a_metre_a_radian():
+    spec = mujoco.MjSpec.from_string(MODEL)
+    robot = Robot(spec, {joint.name: CompliantActuator(SEA()) for joint in spec.joints})
+    for actuator in list(spec.actuators):
+        spec.delete(actuator)
+    slides = {joint.name: joint.type == mujoco.mjtJoint.mjJNT_SLIDE for joint in spec.joints}
+    assert {joint.name: (joint.slides, joint.scale) for joint in joints_of(robot)} == {
+        name: (slide, 0.01 if slide else 1.0) for name, slide in slides.items()
+    }

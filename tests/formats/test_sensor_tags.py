@@ -291,6 +291,48 @@ def test_a_laser_is_read_with_its_angles_ranges_and_noise(read, type_, tag):
     assert scan.noise == Noise(std=0.02, resolution=0.01)
 
 
+@pytest.mark.parametrize(("samples", "resolution"), [(1, 1), (2, 0.5)])
+@pytest.mark.parametrize("half", [0.0, 0.5])
+def test_the_ray_of_a_laser_with_one_looks_ahead(read, samples, resolution, half):
+    text = LASER.format(type="ray", tag="ray", vertical="").replace("-1.5", str(-half)).replace("1.5", str(half))
+    text = text.replace("<samples>91", f"<samples>{samples}").replace("<resolution>2", f"<resolution>{resolution}")
+    scan = one(read(text))
+    assert (scan.rays, scan.min_angle, scan.max_angle) == (1, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("file", "inside", "topic"),
+    [
+        ("libgazebo_ros_laser.so", "<topicName>scan</topicName><frameName>/eye</frameName>", "/scan"),
+        (
+            "libgazebo_ros_gpu_laser.so",
+            "<robotNamespace>/r</robotNamespace><topicName>scan</topicName><frameName>eye</frameName>",
+            "/r/scan",
+        ),
+        (
+            "libgazebo_ros_ray_sensor.so",
+            "<ros><namespace>/r</namespace><remapping>~/out:=scan</remapping></ros><frame_name>eye</frame_name>",
+            "/r/scan",
+        ),
+    ],
+)
+def test_the_plugins_of_lasers_say_topic_frame_rate_and_noise(read, file, inside, topic):
+    inside += "<updateRate>10</updateRate><gaussianNoise>0.0375</gaussianNoise>"
+    plugin = f'<plugin name="p" filename="{file}">{inside}</plugin></sensor>'
+    robot = read(LASER.format(type="ray", tag="ray", vertical="").replace("</sensor>", plugin))
+    scan = one(robot)
+    assert (scan.topic, scan.frame, scan.rate) == (topic, "eye", 10.0)
+    assert scan.noise.std == pytest.approx(0.0425)
+    assert not any("plugin" in note for note in robot.notes)
+
+
+def test_a_cloud_that_a_laser_should_send_is_noted(read):
+    output = "<output_type>sensor_msgs/PointCloud2</output_type>"
+    plugin = f'<plugin name="p" filename="libgazebo_ros_ray_sensor.so">{output}</plugin>'
+    robot = read(LASER.format(type="ray", tag="ray", vertical="").replace("</sensor>", f"{plugin}</sensor>"))
+    assert "sends sensor_msgs/LaserScan" in "".join(robot.notes)
+
+
 def test_a_laser_of_several_planes_scans_one_and_one_without_rays_is_refused(read):
     vertical = "<vertical><samples>16</samples></vertical>"
     assert "scans one plane" in "".join(read(LASER.format(type="ray", tag="ray", vertical=vertical)).notes)

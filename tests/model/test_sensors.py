@@ -1,12 +1,14 @@
 """Described sensors: found in MJCF, set by path, carried under a prefix, added to the model when it is compiled."""
 
+import dataclasses
+
 import mujoco
 import numpy as np
 import pytest
 
 from pliant.base.errors import ModelError
 from pliant.base.spatial import quaternion_product
-from pliant.model import Camera, ForceTorque, Imu, Noise, Robot
+from pliant.model import Camera, ForceTorque, Imu, Laser, Noise, Robot
 from pliant.model.sensor_reading import described_sensors
 from pliant.robots.loading import load
 
@@ -28,6 +30,8 @@ MJCF = """
   </sensor>
 </mujoco>
 """
+
+PLACES = {"pos": (0.1, 0.0, 0.0), "quat": (0.0, 1.0, 0.0, 0.0)}
 
 
 @pytest.fixture
@@ -121,6 +125,8 @@ def test_fields_are_set_by_path():
         ("unit.angular_velocity_noise.std", "-0.1", "noise std is -0.1"),
         ("unit.angular_velocity_noise.std", "1 2", "noise std has 2 numbers; must be a number, or 3 of them"),
         ("unit.name", "other", "'unit' has no 'name'"),
+        ("unit.pos", "0 0 0.1", r"pos is \(0.0, 0.0, 0.1\), which has no effect: the model's site 'imu' has its own"),
+        ("unit.orientation_noise.resolution", 0.1, "orientation_noise.resolution is 0.1, which has no effect"),
     ],
 )
 def test_a_wrong_path_or_value_is_refused_and_nothing_changes(path, value, message):
@@ -191,6 +197,20 @@ def test_an_attached_robot_keeps_its_sensors_under_the_prefix(mjcf):
 def test_a_wrong_description_is_refused(make, message):
     with pytest.raises(ModelError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("place", "field", "value"),
+    [
+        *(("site", f, v) for f, v in PLACES.items()),
+        *(("camera", f, v) for f, v in {**PLACES, "fovy": 60.0}.items()),
+    ],
+)
+def test_a_field_that_the_model_says_in_its_place_is_refused(place, field, value):
+    for kind in (Imu, ForceTorque, Laser, Camera):
+        if place in {f.name for f in dataclasses.fields(kind)}:
+            with pytest.raises(ModelError, match=f"{field} is .*: the model's {place} 'mount' has its own"):
+                kind(name="a", **{place: "mount", field: value})
 
 
 @pytest.mark.parametrize(

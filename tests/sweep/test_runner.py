@@ -12,6 +12,7 @@ from pliant.base.executor import Executor
 from pliant.base.options import describe
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.laws import COMMAND_NAMES, Mode
 from pliant.robots import list_robots
 from pliant.robots.loading import load
 from pliant.simulation import Simulation
@@ -64,6 +65,22 @@ def test_modes_may_differ_between_simulations(robot_file, plan):
     assert result.rows[0][2] != result.rows[1][2]
 
 
+@pytest.mark.parametrize("order", [range(7), range(6, -1, -1)])
+def test_the_errors_of_each_mode_are_those_of_its_own_reference(robot_file, order, plan):
+    result = run_sweep(plan(robot_file, f"elbow.mode={','.join(map(str, order))}", commands={}, duration=0.1))
+    for row in result.rows:
+        values = dict(zip(result.columns, row, strict=True))
+        angle = values["elbow.mode"] in (1, 3, 6)  # the modes whose reference 1 is an angle of the link
+        assert [np.isfinite(values[f"elbow/{m}_error"]) for m in ("rms", "final")] == [angle] * 2
+
+
+@pytest.mark.parametrize("modes", ["3,2", "6,5", "6,4", "5,4", "2,3"])
+def test_a_command_that_one_of_the_modes_does_not_take_is_refused(robot_file, modes, plan):
+    first = COMMAND_NAMES[Mode(int(modes[0]))][0]
+    with pytest.raises(PliantError, match=f"no command 'elbow/{first}'"):
+        run_sweep(plan(robot_file, f"elbow.mode={modes}", commands={f"elbow/{first}": 0.1}))
+
+
 def test_metrics_are_those_of_the_trajectory(robot_file, plan):
     result = run_sweep(plan(robot_file, "elbow.k1=0.0019", duration=3.0))
     row = dict(zip(result.columns, result.rows[0], strict=True))
@@ -71,6 +88,13 @@ def test_metrics_are_those_of_the_trajectory(robot_file, plan):
     assert row["elbow/final_error"] == pytest.approx(0.5 - row["elbow/final"])
     assert 0.0 < row["elbow/settling_time"] < 3.0
     assert row["diverged"] is False
+
+
+def test_the_units_of_a_joint_that_slides_are_metres_and_newtons(robot_file, tmp_path, plan, model):
+    (tmp_path / "arm.xml").write_text(model.replace('name="elbow"', 'name="elbow" type="slide"'))
+    units = run_sweep(plan(robot_file, "elbow.k1=0.0019", duration=0.02)).units
+    assert {units[f"elbow/{m}"] for m in ("final", "min", "max", "rms_error", "final_error")} == {"m"}
+    assert (units["elbow/peak_torque"], units["elbow/peak_velocity"]) == ("N", "m/s")
 
 
 def test_a_simulation_that_diverges_is_marked_and_the_others_go_on(robot_file, plan):
@@ -180,6 +204,36 @@ def test_commands_reach_devices():
     assert pressed != free
     with pytest.raises(PliantError, match=r"press/forse: no such command; did you mean 'press/force'"):
         run_sweep(dataclasses.replace(plan, commands={"press/forse": 1.0}))
+
+
+@pytest.mark.parametrize(
+    "kind", ['position kp="20"', 'velocity kv="2"', 'motor gear="2"', 'damper kv="1" ctrlrange="0 5"']
+)
+def test_the_controls_of_a_models_own_actuators_vary_as_in_runs_of_their_own(tmp_path, kind, plan):
+    path = tmp_path / "arm.xml"
+    path.write_text(
+        '<mujoco><worldbody><body name="link"><joint name="elbow" axis="0 1 0" damping="0.05"/>'
+        '<geom type="capsule" fromto="0 0 0 0.1 0 0" size="0.01" mass="0.5"/><site name="cell"/></body></worldbody>'
+        f'<actuator><{kind} name="drive" joint="elbow"/></actuator>'
+        '<sensor><force site="cell"/><torque site="cell"/></sensor></mujoco>'
+    )
+    result = run_sweep(plan(str(path), "drive/control=0.5,1", "link.mass=0.5,0.7", commands={}, duration=0.1))
+    for row in result.rows:
+        values = dict(zip(result.columns, row, strict=True))
+        robot = load(path)
+        robot.set("link.mass", values["link.mass"])
+        with Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free") as simulation:
+            simulation.devices["drive"].inbox.put({"control": values["drive/control"]})
+            forces = []
+            for _ in range(round(0.1 / robot.timestep)):
+                simulation.step()
+                forces.append(simulation.sample("cell").values["force"])
+            assert values["drive/force/final"] == simulation.sample("drive").values["force"]
+        for i, axis in enumerate(np.transpose(forces)):
+            found = [values[f"cell/force[{i}]/{m}"] for m in ("final", "min", "max")]
+            assert found == [axis[-1], axis.min(), axis.max()]
+    with pytest.raises(PliantError, match="'elbow/external_torque', nor has a device such a command"):
+        run_sweep(plan(str(path), "elbow/external_torque=0,1", commands={}, duration=0.1))
 
 
 def test_a_simulation_with_other_results_than_the_first_is_refused(robot_file, plan):

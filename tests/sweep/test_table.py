@@ -9,6 +9,8 @@ import pytest
 from pliant.base.errors import PliantError
 from pliant.sweep import run_sweep, runner
 
+PART = '<include file="part.xml"/></body>'
+
 
 def test_an_interrupted_sweep_goes_on_where_it_was(robot_file, tmp_path, monkeypatch, plan):
     p = plan(robot_file, "elbow.k1=0.001:0.003:12")
@@ -41,6 +43,33 @@ def test_a_folder_of_another_sweep_is_refused(robot_file, tmp_path, plan):
     run_sweep(plan(robot_file, "elbow.k1=0.001"), tmp_path / "out")
     with pytest.raises(PliantError, match="another sweep"):
         run_sweep(plan(robot_file, "elbow.k1=0.002"), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("arm.xml", 'mass="0.5"', 'mass="0.6"'),
+        ("part.xml", 'size="0.02"', 'size="0.03"'),
+        ("spring.csv", "0.2,3", "0.2,4"),
+        ("arm.yaml", "std: 0.1", "std: 0.2"),
+    ],
+)
+def test_a_changed_file_of_the_robot_is_not_continued(robot_file, tmp_path, file, old, new, plan):
+    (tmp_path / "part.xml").write_text('<mujoco><geom size="0.02" mass="0.1"/></mujoco>')
+    (tmp_path / "arm.xml").write_text((tmp_path / "arm.xml").read_text().replace("</body>", PART, 1))
+    (tmp_path / "spring.csv").write_text("deflection [rad],torque [N m]\n0,0\n0.1,1\n0.2,3\n")
+    (tmp_path / "arm.yaml").write_text(
+        "model: arm.xml\nactuators:\n  elbow: {law: sea_table, table: spring.csv, mode: 3}\n"
+        "sensors:\n  imu: {kind: imu, body: link, angular_velocity_noise: {std: 0.1}}\n"
+    )
+    held = plan(robot_file, "elbow.torque_scale=1,2", commands={}, duration=0.02)
+    first = run_sweep(held, tmp_path / "out")
+    assert run_sweep(held, tmp_path / "out").done_before == len(first.rows) == 2
+    text = (tmp_path / file).read_text()
+    assert old in text
+    (tmp_path / file).write_text(text.replace(old, new))
+    with pytest.raises(PliantError, match="the robot, its files or the code of pliant have changed"):
+        run_sweep(held, tmp_path / "out")
 
 
 def test_a_full_disk_says_how_many_simulations_are_kept(robot_file, tmp_path, monkeypatch, plan):

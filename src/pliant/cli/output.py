@@ -89,9 +89,11 @@ def plain(text: str) -> str:
     return escape(text)
 
 
-def number(value: float, digits: int = 4) -> str:
-    """Return a number as text: "-" if it is not finite, 0 if it is nothing but rounding."""
-    return "-" if not math.isfinite(value) else f"{value if abs(value) > 1e-15 else 0.0:.{digits}g}"
+def number(value: float, digits: int = 4, *, infinities: bool = False) -> str:
+    """Return a number as text: "-" for NaN (and infinity, without ``infinities``), 0 for nothing but rounding."""
+    if math.isnan(value) or (math.isinf(value) and not infinities):
+        return "-"
+    return f"{value if abs(value) > 1e-15 else 0.0:.{digits}g}"
 
 
 def counted(count: int, thing: str) -> str:

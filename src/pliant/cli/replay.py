@@ -267,7 +267,7 @@ def _show_differences(rows: list[dict[str, Any]], console: Console) -> None:
     for name in ("signal", "samples", "largest difference", "at s", "only in one"):
         table.add_column(name, justify="left" if name == "signal" else "right")
     for row in rows:
-        values = (number(row["largest"]), number(row["at"]))
+        values = (number(row["largest"], infinities=True), number(row["at"]))
         table.add_row(plain(row["name"]), str(row["samples"]), *values, f"{row['missing'] or ''}")
     print_table(console, table)
     console.print(f"{len(rows)} signals differ")

@@ -297,7 +297,10 @@ def _state_table(states: dict[str, dict[str, float]], robot: Robot) -> Table:
     table.add_column("joint")
     cells = {joint: [joint] for joint in states}
     for field in ("position", "velocity", "torque", "stiffness", "energy", "equilibrium", "preset"):
-        units = {joint: JOINT_FIELDS[field].unit_of(robot.actuators[joint].law.second_input) for joint in states}
+        units = {
+            joint: JOINT_FIELDS[field].unit_of(robot.actuators[joint].law.second_input, slides=robot.slides(joint))
+            for joint in states
+        }
         common = len(set(units.values())) == 1
         table.add_column(f"{field}\n{next(iter(units.values())) if common else ''}", justify="right", no_wrap=True)
         for joint, state in states.items():

@@ -385,7 +385,8 @@ def _print(console: Console, found: list[RunDifference], sides: tuple[_Side, _Si
     shown = distinct(differing)
     for d in shown[:MAX_ROWS]:
         values = (0.0 if abs(v) <= noise(d) else v for v in (*d.final, *d.peak, d.rms, d.largest))
-        table.add_row(plain(d.name), *map(number, values), number(d.at), plain(d.unit))
+        texts = (number(value, infinities=True) for value in values)
+        table.add_row(plain(d.name), *texts, number(d.at), plain(d.unit))
     if differing:
         print_table(console, table)
     repeated, cut = len(differing) - len(shown), max(0, len(shown) - MAX_ROWS)

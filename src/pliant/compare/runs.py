@@ -50,7 +50,7 @@ class RunDifference:
     final: tuple[float, float]
     """Last value of each run."""
     peak: tuple[float, float]
-    """Value of largest magnitude of each run."""
+    """Finite value of largest magnitude of each run."""
     rms: float
     """Root mean square of the difference over the time that both have."""
     largest: float
@@ -68,8 +68,9 @@ def common_devices(first: Recording, second: Recording) -> list[str]:
 def differences(first: Recording, second: Recording, devices: Sequence[str] | None = None) -> list[RunDifference]:
     """Compare the signals that two recordings share.
 
-    The run that was sampled more often is interpolated at the times of the other one. Signals without a finite value in
-    one of them, such as the reference of a joint that got none, are left out.
+    The run that was sampled more often is interpolated at the times of the other one. A value that is infinite in one
+    of them alone, such as the distance of a laser that hits nothing, differs infinitely. Signals that are NaN in one
+    of them, such as the reference of a joint that got none, are left out.
 
     Args:
         first: a recording.
@@ -117,7 +118,7 @@ def differences(first: Recording, second: Recording, devices: Sequence[str] | No
 
 def noise(difference: RunDifference) -> float:
     """Return the magnitude below which values of a signal are noise of the computation."""
-    return max(LEAST, NOISE * max(map(abs, difference.peak)))
+    return max(LEAST, NOISE * max((abs(peak) for peak in difference.peak if math.isfinite(peak)), default=0.0))
 
 
 def distinct(found: Sequence[RunDifference]) -> list[RunDifference]:
@@ -138,33 +139,38 @@ def _difference(
     b: Array,
     common: NDArray[np.bool_],
 ) -> RunDifference | None:
-    if not np.isfinite(a).any() or not np.isfinite(b).any():
+    if np.isnan(a).all() or np.isnan(b).all():
         return None
-    gap = np.interp(times[common], others, b) - a[common]
-    finite = np.isfinite(gap)
-    if not finite.any():
+    mine, other = a[common], np.interp(times[common], others, b)
+    before = np.searchsorted(others, times[common], side="right") - 1
+    lost = np.isinf(b[before]) | np.isinf(b[np.minimum(before + 1, len(b) - 1)])
+    other[lost] = b[before][lost]  # a ray that hits nothing is not half way to what it hit
+    with np.errstate(invalid="ignore"):
+        gap = np.where(mine == other, 0.0, other - mine)
+    known = ~np.isnan(gap)
+    if not known.any():
         return None
-    size = np.where(finite, np.abs(gap), -1.0)
+    size = np.where(known, np.abs(gap), -1.0)
     worst = int(size.argmax())
     return RunDifference(
         name=name,
         unit=unit,
         final=(_last(a), _last(b)),
         peak=(_peak(a), _peak(b)),
-        rms=float(np.sqrt(np.mean(gap[finite] ** 2))),
+        rms=float(np.sqrt(np.mean(gap[known] ** 2))),
         largest=float(size[worst]),
         at=float(times[common][worst]),
     )
 
 
 def _last(values: Array) -> float:
-    finite = values[np.isfinite(values)]
-    return float(finite[-1]) if finite.size else math.nan
+    known = values[~np.isnan(values)]
+    return float(known[-1]) if known.size else math.nan
 
 
 def _peak(values: Array) -> float:
     finite = values[np.isfinite(values)]
-    return float(finite[np.abs(finite).argmax()]) if finite.size else math.nan
+    return float(finite[np.abs(finite).argmax()]) if finite.size else _last(values)
 
 
 def plot_comparison(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Unpack
 
 import numpy as np
@@ -41,6 +41,7 @@ class Board(DeviceBase):
         routes: joint -> commands to which its elements of the two arrays are routed, as in the manager's lists
             ref1_topic_name and ref2_topic_name; None for the commands of the joint's present mode.
         name: name of the device.
+        slides: the joints that slide: their positions are in metres, and their torques are forces.
         options: options of `DeviceBase`: period, sample_period, latency, command_latency, watchdog, noise, stamp.
     """
 
@@ -52,6 +53,7 @@ class Board(DeviceBase):
         *,
         name: str = "board",
         routes: Mapping[str, tuple[str, str]] | None = None,
+        slides: Collection[str] = (),
         **options: Unpack[DeviceOptions],
     ) -> None:
         if not actuators:
@@ -61,13 +63,18 @@ class Board(DeviceBase):
         self._routes = None if routes is None else [routes[joint] for joint in joints]
         n = len(joints)
         about = f"joints {', '.join(joints)}"
+
+        def unit(field: str) -> str:
+            declared, joined = JOINT_FIELDS[field], actuators.items()
+            return " or ".join(sorted({declared.unit_of(a.law.second_input, slides=j in slides) for j, a in joined}))
+
         samples = {
-            field: FieldInfo((n,), JOINT_FIELDS[_SOURCE.get(field, field)].unit, f"{state}, {about}")
+            field: FieldInfo((n,), unit(_SOURCE.get(field, field)), f"{state}, {about}")
             for state, fields in BOARD_STATES.items()
             for field in fields
         }
         for field in ("stiffness", "equilibrium", "preset"):
-            samples[field] = FieldInfo((n,), JOINT_FIELDS[field].unit, JOINT_FIELDS[field].description)
+            samples[field] = FieldInfo((n,), unit(field), JOINT_FIELDS[field].description)
         commands = {
             "references": {
                 "reference_1": FieldInfo((n,), "", "first reference of each joint, unit by its mode"),

@@ -31,8 +31,8 @@ class _Range:
     high: float = math.inf
     reason: str = ""
     """Origin of the range, in words."""
-    angle: bool = False
-    """Whether degrees are a likely mistake."""
+    position: bool = False
+    """Whether degrees, or millimetres where the joint slides, are a likely mistake."""
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class CommandRange:
     high: list[float] = field(default_factory=lambda: [math.inf] * 3)
     """Highest values of reference 1, reference 2 and the external torque in the present mode."""
     max_spread: float = math.inf
-    """Distance of the two motor references at which both springs are at the end of their range [rad]."""
+    """Distance of the two motor references at which both springs are at the end of their range, in their unit."""
     _ranges: dict[Mode, tuple[_Range, _Range, _Range]] = field(default_factory=dict)
     _mode: Mode | None = None
     _said: set[str] = field(default_factory=set)
@@ -75,12 +75,11 @@ class CommandRange:
         first, second = COMMANDS[mode]
         lever, pressure = law.second_input == "lever", law.second_input == "pressure"
         deflection = float(getattr(law, "max_deflection", math.inf))
-        one = _Range(first.name, first.unit_of(law.second_input))
-        two = _Range(second.name, second.unit_of(law.second_input))
+        one, two = (_Range(c.name, c.unit_of(law.second_input, slides=not rotary)) for c in (first, second))
         run_away = f"the largest torque that does not accelerate {self.joint!r} beyond what ends the run within 1 s"
         external = _Range(EXTERNAL, "N m" if rotary else "N", -largest, largest, run_away)
         if mode == Mode.LINK_TORQUE:
-            one = _Range(first.name, first.unit, -largest, largest, run_away)
+            one = _Range(first.name, one.unit, -largest, largest, run_away)
         elif mode == Mode.MOTOR_TORQUES:
             for which, motor in ((one, self.actuator.motor_1), (two, self.actuator.motor_2)):
                 if motor is not None:
@@ -94,12 +93,16 @@ class CommandRange:
                 if motor is not None and (refs or which is two):
                     which.low, which.high = 0.0, motor.max_position
                     which.reason = f"from the ambient pressure to that of the supply of {self.joint!r}"
-        if rotary and mode not in (Mode.LINK_TORQUE, Mode.MOTOR_TORQUES) and one.unit == "rad":
+        unlimited = low == -math.inf and high == math.inf
+        if (
+            mode not in (Mode.LINK_TORQUE, Mode.MOTOR_TORQUES)
+            and one.unit in ("rad", "m")
+            and (rotary or not unlimited)
+        ):
             motors = mode in (Mode.SPRING_REFS, Mode.PID_REFS)
             # A spring between a motor outside this range and the link is at its end at every angle of the joint.
             margin = deflection if motors else 0.0
-            unlimited = low == -math.inf and high == math.inf
-            one.angle = True
+            one.position = True
             one.low, one.high = (-MAX_TURN, MAX_TURN) if unlimited else (low - margin, high + margin)
             if unlimited:
                 one.reason = f"one turn; {self.joint!r} has no limits"
@@ -109,9 +112,9 @@ class CommandRange:
                 one.reason = f"the range of {self.joint!r}"
             if law.motors == 2 and not lever and not pressure:
                 if motors:
-                    two.low, two.high, two.reason, two.angle = one.low, one.high, one.reason, True
+                    two.low, two.high, two.reason, two.position = one.low, one.high, one.reason, True
                 elif mode.has_spring and deflection < math.inf:
-                    two.low, two.high, two.angle = 0.0, deflection, True
+                    two.low, two.high, two.position = 0.0, deflection, True
                     two.reason = f"from no preset to where both springs of {self.joint!r} are at their ends"
         return one, two, external
 
@@ -157,17 +160,18 @@ class CommandRange:
         """Log a warning about two motor references that leave both springs at their ends, once.
 
         Args:
-            first: reference 1 [rad].
-            second: reference 2 [rad].
+            first: reference 1, in its unit.
+            second: reference 2, likewise.
         """
-        if "spread" in self._said:
+        if "spread" in self._said or self._mode is None:
             return
+        unit = self._ranges[self._mode][0].unit
         self._said.add("spread")
         log.warning(
             "%s",
-            f"{self._where('reference_1')} and reference_2 are {first:g} and {second:g} rad, "
-            f"{abs(first - second):g} rad apart; expected less than {self.max_spread:g} rad, where both springs of "
-            f"{self.joint!r} are at their ends and have no stiffness left",
+            f"{self._where('reference_1')} and reference_2 are {first:g} and {second:g} {unit}, "
+            f"{abs(first - second):g} {unit} apart; expected less than {self.max_spread:g} {unit}, where both springs "
+            f"of {self.joint!r} are at their ends and have no stiffness left",
         )
 
     def _where(self, name: str) -> str:
@@ -179,10 +183,12 @@ def _interval(r: _Range) -> str:
 
 
 def _cause(r: _Range, value: float) -> str:
-    if r.angle:
-        angle = math.radians(value)
-        if abs(value) > 1.0 and r.low <= angle <= r.high:
-            return f"Likely cause: degrees; {value:g} degrees are {angle:.6g} rad"
+    if r.position:
+        name, unit, factor = (
+            ("degrees", "degrees", math.radians(1.0)) if r.unit == "rad" else ("millimetres", "mm", 1e-3)
+        )
+        if abs(value) > 1.0 and r.low <= factor * value <= r.high:
+            return f"Likely cause: {name}; {value:g} {unit} are {factor * value:.6g} {r.unit}"
         if r.low == 0.0 and -r.high <= value < 0.0:
             return "Likely cause: a wrong sign; a negative preset exchanges the two motors"
     if r.unit in ("N m", "N"):

@@ -16,14 +16,18 @@ from pliant.laws.fields import SAMPLED
 from pliant.model.parameters import parse_mode
 
 
-def _mode_commands(actuator: CompliantActuator) -> dict[str, dict[str, FieldInfo]]:
+def _mode_commands(actuator: CompliantActuator, slides: bool) -> dict[str, dict[str, FieldInfo]]:
     """Return mode name -> command field -> what it carries, for the modes that the actuator can have."""
     modes: dict[str, dict[str, FieldInfo]] = {}
     kind = actuator.law.second_input
     lever = kind == "lever"
     length = float(getattr(actuator.law, "L", np.inf))
     for mode, (first, second) in COMMANDS.items():
-        fields = {first.name: FieldInfo(unit=first.unit_of(kind), description=f"reference 1 of mode {mode.value}")}
+        fields = {
+            first.name: FieldInfo(
+                unit=first.unit_of(kind, slides=slides), description=f"reference 1 of mode {mode.value}"
+            )
+        }
         if mode.has_spring and actuator.law.motors == 2:
             if lever and mode != Mode.MOTOR_TORQUES:
                 # A lever at its full length has infinite stiffness.
@@ -32,9 +36,11 @@ def _mode_commands(actuator: CompliantActuator) -> dict[str, dict[str, FieldInfo
                 )
             else:
                 fields[second.name] = FieldInfo(
-                    unit=second.unit_of(kind), description=f"reference 2 of mode {mode.value}"
+                    unit=second.unit_of(kind, slides=slides), description=f"reference 2 of mode {mode.value}"
                 )
-        fields["external_torque"] = FieldInfo(unit="N m", description="torque added to the link from outside")
+        fields["external_torque"] = FieldInfo(
+            unit="N" if slides else "N m", description="torque added to the link from outside"
+        )
         modes[mode.name.lower()] = fields
     return modes
 
@@ -50,20 +56,27 @@ class CompliantJoint(DeviceBase):
         joint: name of the joint, and of the device unless ``name`` is given.
         actuator: actuator of the joint.
         name: name of the device; None uses the name of the joint.
+        slides: whether the joint slides: positions are in metres and torques are forces.
         options: options of `DeviceBase`: period, sample_period, latency, command_latency, watchdog, noise, stamp.
     """
 
     signatures = ("joint",)
 
     def __init__(
-        self, joint: str, actuator: CompliantActuator, *, name: str | None = None, **options: Unpack[DeviceOptions]
+        self,
+        joint: str,
+        actuator: CompliantActuator,
+        *,
+        name: str | None = None,
+        slides: bool = False,
+        **options: Unpack[DeviceOptions],
     ) -> None:
         kind = actuator.law.second_input
-        units = {field.name: field.unit_of(kind) for field in JOINT_FIELDS.values()}
+        units = {field.name: field.unit_of(kind, slides=slides) for field in JOINT_FIELDS.values()}
         first, second = COMMANDS[actuator.mode]
-        units |= {"reference_1": first.unit_of(kind), "reference_2": second.unit_of(kind)}
+        units |= {f"reference_{n}": one.unit_of(kind, slides=slides) for n, one in enumerate((first, second), 1)}
         fields = {key: FieldInfo(unit=units[key], description=JOINT_FIELDS[key].description) for key in SAMPLED}
-        super().__init__(name or joint, samples=fields, commands=_mode_commands(actuator), **options)
+        super().__init__(name or joint, samples=fields, commands=_mode_commands(actuator, slides), **options)
         self.joint = joint
         self.joints = (joint,)
         self.actuator = actuator

@@ -37,7 +37,9 @@ def make_devices(
     period = max(1, round(0.01 / dt)) * dt if joint_sample_period is None else joint_sample_period
     devices: list[DeviceBase] = []
     for joint, actuator in robot.actuators.items():
-        devices.append(CompliantJoint(joint, actuator, **{**options, "sample_period": period}))
+        devices.append(
+            CompliantJoint(joint, actuator, slides=robot.slides(joint), **{**options, "sample_period": period})
+        )
     for described in robot.devices:
         if isinstance(described, DeviceSpec) or (isinstance(described, SensorDescription) and not described.enabled):
             continue
@@ -62,4 +64,5 @@ def _board(robot: Robot, options: DeviceOptions) -> Board:
         order = manager.joints
         routes = dict(zip(manager.joints, zip(manager.ref_1, manager.ref_2, strict=True), strict=True))
     name = free_name("board", robot.actuators)
-    return Board({joint: robot.actuators[joint] for joint in order}, name=name, routes=routes, **options)
+    slides = [joint for joint in order if robot.slides(joint)]
+    return Board({joint: robot.actuators[joint] for joint in order}, name=name, routes=routes, slides=slides, **options)

@@ -53,7 +53,8 @@ class LaserDevice(SensorDevice):
         state = mujoco_state(engine, f"laser {self.name!r}")
         self._model, self._data = state.model, state.data
         site = self._model.site(self.description.frame_site())
-        self._body = int(site.bodyid[0])
+        # A scanner that stands on the world sees the shapes of the world: -1 excludes nothing.
+        self._body = int(site.bodyid[0]) or -1
         self._origin = self._data.site_xpos[site.id]
         self._axes = self._data.site_xmat[site.id].reshape(3, 3)
         self._cast = mujoco.mj_multiRay
@@ -67,7 +68,6 @@ class LaserDevice(SensorDevice):
     def _measure(self) -> dict[str, float | np.ndarray]:
         described = self.description
         rays = (self._own @ self._axes.T).ravel()
-        # A body that is excluded may be the world, whose number 0 is one like any other.
         self._cast(
             self._model, self._data, self._origin, rays, None, True, self._body, self._hit, self._distance, None,
             described.rays, described.max_range,

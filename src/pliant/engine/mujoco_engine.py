@@ -137,6 +137,13 @@ def _link_angle(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> fl
 
 
 @register_engine("mujoco")
+def hash_of_model(model: mujoco.MjModel) -> str:
+    """Return a hash of all that is in a compiled model."""
+    buffer = np.zeros(mujoco.mj_sizeModel(model), dtype=np.uint8)
+    mujoco.mj_saveModel(model, None, buffer)
+    return hashlib.sha256(buffer.tobytes()).hexdigest()[:16]
+
+
 class MujocoEngine:
     """One simulation of a compiled model.
 
@@ -217,9 +224,7 @@ class MujocoEngine:
     def model_hash(self) -> str:
         """Hash of the model as it was compiled, stored in recordings."""
         if not self._hash:
-            buffer = np.zeros(mujoco.mj_sizeModel(self.model), dtype=np.uint8)
-            mujoco.mj_saveModel(self.model, None, buffer)
-            self._hash = hashlib.sha256(buffer.tobytes()).hexdigest()[:16]
+            self._hash = hash_of_model(self.model)
         return self._hash
 
     def reset(self, seed: int | None = None) -> None:

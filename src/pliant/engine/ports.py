@@ -86,10 +86,12 @@ def port_places(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray) -
                 c2 = int(m.actuator_ctrladr[i + 1])
                 add(f"{name}/reference_2", "ctrl", (slice(c2, c2 + 1),), "", True, "second reference of the mode")
             kind = layout.SECOND_INPUTS[int(m.actuator_user[i, layout.P_SECOND])]
+            slides = f"{name}/position" in ports and ports[f"{name}/position"].info.unit == "m"
             for field, column in layout.OUT.items():
                 declared = JOINT_FIELDS[field]
                 index = (compliant[i], slice(column, column + 1))
-                add(f"{name}/{field}", "observed", index, declared.unit_of(kind), False, declared.description)
+                unit = declared.unit_of(kind, slides=slides)
+                add(f"{name}/{field}", "observed", index, unit, False, declared.description)
         else:
             for port in native_ports(m, i).values():
                 ports[f"{name}/{port.field.port}"] = PortPlace(port.field.array, (port.index,), port.info)

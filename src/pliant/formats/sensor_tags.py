@@ -58,7 +58,8 @@ COLOR_SCALE = 255.0
 """Gazebo's noise of colours is on a scale of 0 to 1."""
 
 _PLUGIN = re.compile(
-    r"(?:lib)?(?:gazebo_ros_(?P<kind>imu|imu_sensor|ft_sensor|camera|depth_camera|openni_kinect)"
+    r"(?:lib)?(?:gazebo_ros_"
+    r"(?P<kind>imu|imu_sensor|ft_sensor|camera|depth_camera|openni_kinect|laser|gpu_laser|ray_sensor)"
     r"|(?:gz-sim|ignition-gazebo)\d?-(?:imu|forcetorque|sensors)-system)(?:\.so|\.dylib|\.dll)?"
 )
 _MODEL_PLUGINS = ("imu", "imu_sensor", "ft_sensor")
@@ -367,9 +368,16 @@ class _Reader(Sink):
             self.note(element, f"the laser {name!r} scans one plane; <vertical> has no effect")
         rays = int(own.number("scan/horizontal/samples", 640, least=1, whole=True))
         rays = max(1, round(rays * own.number("scan/horizontal/resolution", 1.0, least=1e-6)))
+        first, last = (own.number(f"scan/horizontal/{end}_angle", 0.0) for end in ("min", "max"))
+        if rays == 1:
+            first = last = 0.5 * (first + last)  # as Gazebo: ahead, not at the edge of the field
         noise = self.noise(beam.find("noise"), tags)
+        extra = plugin.number("gaussianNoise", 0.0, least=0.0) if plugin is not None else 0.0
         grid = own.number("range/resolution", 0.0, least=0.0)
         self.note_unknown(beam, {"scan", "range", "noise"}, tags)
+        output = plugin.text("output_type") if plugin is not None else ""
+        if output and not output.endswith("LaserScan"):
+            self.note(element, f"the laser {name!r} sends sensor_msgs/LaserScan; <output_type> {output} has no effect")
         return self.build(
             tags,
             element,
@@ -378,11 +386,11 @@ class _Reader(Sink):
             body=self.link(tags, reference),
             **_place(tags.pose()),
             rays=rays,
-            min_angle=own.number("scan/horizontal/min_angle", 0.0),
-            max_angle=own.number("scan/horizontal/max_angle", 0.0),
+            min_angle=first,
+            max_angle=last,
             min_range=own.number("range/min", 0.0, least=0.0),
             max_range=own.number("range/max", 30.0, least=0.0),
-            noise=_noise([(noise[0], noise[1], max(noise[2], grid), noise[3])], 0.0),
+            noise=_noise([(noise[0], noise[1], max(noise[2], grid), noise[3])], extra),
             rate=self.rate(tags, plugin),
             frame=self.frame(tags, plugin),
             topic=self.topic(tags, plugin),

@@ -14,6 +14,11 @@ from pliant.base.options import check_unit
 from pliant.laws.modes import Mode
 
 
+def linear(unit: str) -> str:
+    """Return the unit that a quantity of a turning joint has at a joint that slides."""
+    return {"rad": "m", "rad/s": "m/s", "N m": "N", "N m/rad": "N/m"}.get(unit, unit)
+
+
 class _Units:
     """The units of a quantity, which depend on the type of the inputs of the law."""
 
@@ -27,10 +32,16 @@ class _Units:
         for unit in (self.unit, self.lever or "", self.pressure or ""):
             check_unit(unit, f"the unit of the joint's field {self.name!r}", LawError)
 
-    def unit_of(self, second_input: str) -> str:
-        """Return the unit for a law with this type of inputs (`pliant.laws.base.Law.second_input`)."""
+    def unit_of(self, second_input: str, *, slides: bool = False) -> str:
+        """Return the unit for one joint.
+
+        Args:
+            second_input: type of the inputs of its law (`pliant.laws.base.Law.second_input`).
+            slides: whether the joint slides; what are angles and torques of one that turns are lengths and forces.
+        """
         other = {"lever": self.lever, "pressure": self.pressure}.get(second_input)
-        return self.unit if other is None else other
+        unit = self.unit if other is None else other
+        return linear(unit) if slides else unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +84,11 @@ def _audited(name: str, unit: str, description: str, lever: str | None = None) -
 JOINT_FIELDS: dict[str, JointField] = _table(
     _own("position", "rad", "link angle q"),
     _own("velocity", "rad/s", "link velocity"),
-    JointField("torque", "N m", "torque of the actuator on the link, its own friction and damping included"),
+    JointField(
+        "torque",
+        "N m",
+        "torque of the actuator on the link, its own friction and damping included, before the joint's effort limit",
+    ),
     _own("external_torque", "N m", "external torque on the link"),
     JointField("stiffness", "N m/rad", "true slope of the spring torque; NaN in modes 0 and 1"),
     JointField("reported_stiffness", "N m/rad", "stiffness as the original toolbox publishes it"),

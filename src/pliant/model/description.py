@@ -240,6 +240,10 @@ class Description:
             )
         return joint
 
+    def slides(self, name: str) -> bool:
+        """Return whether a joint slides, so that its positions are lengths."""
+        return self.find_joint(name).type == mujoco.mjtJoint.mjJNT_SLIDE
+
     def refuse_taken_names(self, joint: str, actuator: CompliantActuator) -> None:
         """Raise ModelError if the spec has an actuator with a name that the compliant actuator needs."""
         names = actuator_names(joint)[: actuator.commands]

@@ -91,12 +91,26 @@ class SensorDescription:
                     raise self.fault(f"quat is {given!r}; must be a quaternion (w, x, y, z) that is not 0", key)
                 vector = tuple(v / size for v in vector)
             object.__setattr__(self, key, vector)
+        self._refuse_unused()
         check_values(self, lambda message, field: self.fault(message, field), names=str)
 
     def _check_place(self) -> None:
         if bool(self.site) == bool(self.body):
             found = f"site {self.site!r} and body {self.body!r}" if self.site else "neither site nor body"
             raise self.fault(f"it has {found}; must be one of them", "site")
+
+    def _refuse_unused(self) -> None:
+        """Refuse what the model's site or camera says in place of the description."""
+        camera = getattr(self, "camera", "")
+        model_says = () if self.body else ("pos", "quat", "fovy") if camera else ("pos", "quat")
+        for item in dataclasses.fields(self):
+            if item.name in model_says and getattr(self, item.name) != item.default:
+                raise self.fault(
+                    f"{item.name} is {getattr(self, item.name)}, which has no effect: the model's "
+                    f"{'camera' if camera else 'site'} {camera or self.site!r} has its own; change the model, or name "
+                    "a body in place of it",
+                    item.name,
+                )
 
     def _check_noise(self, key: str, count: int) -> None:
         noise = getattr(self, key)
@@ -269,6 +283,12 @@ class Imu(SensorDescription):
         super(Imu, self).__post_init__()
         for key in ("angular_velocity_noise", "linear_acceleration_noise", "orientation_noise"):
             self._check_noise(key, 3)
+        if np.any(np.asarray(self.orientation_noise.resolution)):
+            raise self.fault(
+                f"orientation_noise.resolution is {self.orientation_noise.resolution}, which has no effect on a "
+                "rotation; must be 0",
+                "orientation_noise",
+            )
 
     def sensors(self, original: mujoco.MjSpec, *, add: mujoco.MjSpec | None = None) -> dict[str, str]:
         """Return field of a sample -> name of MuJoCo's sensor."""
@@ -323,6 +343,12 @@ class ForceTorque(SensorDescription):
             "force": self._sensor(original, "force", site, _FORCE, add=add),
             "torque": self._sensor(original, "torque", site, _TORQUE, add=add),
         }
+        if self.measure_frame == "parent" and not body.parent.name:
+            raise self.fault(
+                f"measure_frame is 'parent', and the parent of body {self.body!r} has no name; must be a body with a "
+                "name, or another measure_frame",
+                "measure_frame",
+            )
         if self.measure_frame == "parent" and body.parent.name != "world":
             found["orientation"] = self._sensor(
                 original, "orientation", site, _FRAMEQUAT, parent=body.parent.name, add=add
@@ -347,7 +373,7 @@ class ForceTorque(SensorDescription):
 class Laser(SensorDescription):
     """A planar laser scanner: distances along rays in the plane z = 0 of its frame, x forward.
 
-    Rays hit what is drawn, on every body but its own.
+    Rays hit what is drawn, on every body but its own; a scanner on the world sees the shapes of the world.
 
     Example:
         >>> robot.devices.append(Laser(name="laser", body="base", rays=181, min_angle=-1.57, max_angle=1.57))

@@ -465,13 +465,13 @@ def compare(first: str | Path | Recording, second: str | Path | Recording) -> li
         a, b = a[:common].reshape(common, -1), b[:common].reshape(common, -1)
         with np.errstate(invalid="ignore"):
             gap = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-        gap = np.nan_to_num(gap, nan=math.inf).max(axis=1, initial=0.0)
+        gap = np.where(np.isnan(gap), math.inf, gap).max(axis=1, initial=0.0)
         largest = float(gap.max(initial=0.0))
         if largest > 0.0 or missing:
             times = left[f"{name.rsplit('/', 1)[0]}/time"]
             at = float(times[int(gap.argmax())]) if largest > 0.0 else math.nan
             result.append(Difference(name=name, samples=common, missing=missing, largest=largest, at=at))
-    return sorted(result, key=lambda item: (-np.nan_to_num(item.largest, nan=math.inf), item.name))
+    return sorted(result, key=lambda item: (-math.inf if math.isnan(item.largest) else -item.largest, item.name))
 
 
 def _decode(channel: Channel, path: Path) -> tuple[RecordedDevice, np.ndarray]:

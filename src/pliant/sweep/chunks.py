@@ -38,7 +38,7 @@ METRICS = {
     "max": "largest joint position [rad]",
     "rms_error": "root mean square of reference 1 minus position, in modes whose reference 1 is an angle [rad]",
     "final_error": "reference 1 minus position at the end, likewise [rad]",
-    "peak_torque": "largest magnitude of the actuator's torque on the link [N m]",
+    "peak_torque": "largest magnitude of the actuator's torque on the link, before the joint's effort limit [N m]",
     "peak_velocity": "largest magnitude of the joint velocity [rad/s]",
     "settling_time": "time after which the position stays within 2 % of its range of the final one [s]",
 }
@@ -101,10 +101,12 @@ def measured(plan: SweepPlan, robot: Robot) -> dict[str, str]:
     Raises:
         PliantError: a device refuses the commands, or none measures anything.
     """
+    from pliant.laws.fields import linear
     from pliant.sweep.plot import UNITS
 
     if robot.actuators:
-        return {f"{joint}/{metric}": UNITS[metric] for joint in robot.actuators for metric in METRICS}
+        units = {joint: {m: linear(u) for m, u in UNITS.items()} for joint in robot.actuators if robot.slides(joint)}
+        return {f"{joint}/{metric}": units.get(joint, UNITS)[metric] for joint in robot.actuators for metric in METRICS}
     return {f"{name}/{m}": unit for name, unit in check_devices(plan, robot).items() for m in DEVICE_METRICS}
 
 
@@ -138,9 +140,12 @@ def run_chunk(
     others = [path for path in points[0] if not is_actuator_path(variants[0], path)]
     shape_of: dict[Any, list[int]] = {}
     for i, (point, variant) in enumerate(zip(points, variants, strict=True)):
-        # What must agree inside a batch: law, number of states and of references, and all that is not an actuator's.
+        # What must agree inside a batch: law, mode (what a reference is), number of states, all that is no actuator's.
         actuators = (
-            *((joint, a.law.name, a.states(variant.timestep), a.commands) for joint, a in variant.actuators.items()),
+            *(
+                (joint, a.law.name, a.mode, a.states(variant.timestep), a.commands)
+                for joint, a in variant.actuators.items()
+            ),
             *((path, str(point[path])) for path in options),
         )
         rest = tuple(sorted((path, str(point[path])) for path in others))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pliant.devices.base import Device, FieldInfo
     from pliant.model.robot import Robot
     from pliant.simulation import Simulation
+    from pliant.simulation.commander import Channel
 
 DEVICE_METRICS = {
     "final": "value at the end, in the unit of the quantity",
@@ -57,14 +58,11 @@ def check_devices(plan: SweepPlan, robot: Robot) -> dict[str, str]:
     Raises:
         PliantError: no such command or value, or nothing is measured.
     """
-    from pliant.simulation.commander import find_channels
     from pliant.simulation.commands import put_constants
 
     with _simulation(plan, robot) as simulation:
         put_constants(simulation.devices, plan.commands)
-        find_channels(
-            [v.path for v in plan.variations if is_command_path(v.path)], {}, list(simulation.devices.values())
-        )
+        _channels(simulation, [v.path for v in plan.variations if is_command_path(v.path)])
         return device_quantities(simulation.devices.values())
 
 
@@ -121,12 +119,20 @@ def _simulation(plan: SweepPlan, robot: Robot) -> Simulation:
     return simulation
 
 
-def _varied_commands(plan: SweepPlan, simulation: Simulation, varied: Mapping[str, object]) -> dict[str, object]:
-    """Return constant commands with the varied elements; other elements of an array are those of the plan, or held."""
+def _channels(simulation: Simulation, names: Sequence[str]) -> list[Channel]:
+    """Return the channels of commands of devices, those that devices write to a port unchanged among them."""
     from pliant.simulation.commander import find_channels
 
+    devices = list(simulation.devices.values())
+    commanded = {port for device in devices for port in device.command_ports.values()}
+    ports = {name: info for name, info in simulation.engine.ports().items() if name in commanded}
+    return find_channels(names, ports, devices)
+
+
+def _varied_commands(plan: SweepPlan, simulation: Simulation, varied: Mapping[str, object]) -> dict[str, object]:
+    """Return constant commands with the varied elements; other elements of an array are those of the plan, or held."""
     found: dict[str, object] = {}
-    for channel, value in zip(find_channels(list(varied), {}, list(simulation.devices.values())), varied.values()):
+    for channel, value in zip(_channels(simulation, list(varied)), varied.values()):
         name = f"{channel.device}/{channel.field}"
         if channel.index is None:
             found[name] = value

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from pliant.base.errors import PliantError, nearest
 from pliant.base.journal import code_digest
 from pliant.base.wing import offers
 from pliant.sweep.backends import CPU, check_device_name
+
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
 
 MAX_COUNT = 10_000_000
 """Most values of one parameter in a sweep."""
@@ -203,11 +206,22 @@ class SweepPlan:
         """Return the plan as plain data."""
         return dataclasses.asdict(self)
 
-    def digest(self) -> str:
-        """Return a hash of the plan, of the files that it refers to, and of the code that simulates it."""
+    def digest(self, robot: Robot | None = None) -> str:
+        """Return a hash of the plan, of the files that it refers to, and of the code that simulates it.
+
+        Args:
+            robot: the robot of the first point, which tells of files that the source itself refers to: a model, meshes,
+                tables.
+        """
         code = code_digest(*CODE, *_readers())
         digest = hashlib.sha256(json.dumps([code, self.as_dict()], sort_keys=True, default=str).encode())
         for name in (self.source, self.command_file, *self.imports):
             if name and Path(name).is_file():
                 digest.update(Path(name).read_bytes())
+        if robot is not None:
+            from pliant.engine.mujoco_engine import hash_of_model
+            from pliant.model.sensors import SensorDescription
+
+            digest.update(hash_of_model(robot.compile()).encode())
+            digest.update(repr([d for d in robot.devices if isinstance(d, SensorDescription)]).encode())
         return digest.hexdigest()[:16]

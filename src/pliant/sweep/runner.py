@@ -67,7 +67,7 @@ def run_sweep(
     if output is not None:
         check_table(output)
     folder_of = None if output is None or is_table(output) else output
-    with ResultFolder(folder_of, plan, columns) if folder_of is not None else contextlib.nullcontext() as folder:
+    with ResultFolder(folder_of, plan, columns, robot) if folder_of is not None else contextlib.nullcontext() as folder:
         rows: dict[int, Row] = dict(folder.rows) if folder else {}
         before = len(rows)
         total = plan.size

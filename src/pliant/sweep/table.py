@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from pliant.base.documents.tables import exact_texts
 from pliant.base.errors import PliantError, nearest, require
 from pliant.base.journal import FolderLock, GrowingFile
 from pliant.sweep.plan import SweepPlan
+
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
 
 Row = list[Any]
 """Index of a simulation, its parameters, its metrics, and whether it diverged."""
@@ -91,12 +94,13 @@ class ResultFolder:
         folder: created if it does not exist.
         plan: the sweep; a folder with the result of another one is refused.
         columns: of the table.
+        robot: the robot of the first point; a folder with the result of another one is refused.
 
     Raises:
         PliantError: the folder cannot be written, or contains another sweep, or is in use.
     """
 
-    def __init__(self, folder: str | Path, plan: SweepPlan, columns: Sequence[str]) -> None:
+    def __init__(self, folder: str | Path, plan: SweepPlan, columns: Sequence[str], robot: Robot | None = None) -> None:
         self._folder = Path(folder)
         self._columns = list(columns)
         self._table = GrowingFile(self._folder / "results.csv", kind="table", content="simulations")
@@ -104,7 +108,7 @@ class ResultFolder:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(self._folder, "sweep")
-            self._keep(plan)
+            self._keep(plan, plan.digest(robot))
             self.rows = self._read()
             """Rows of the table by index."""
             self._table.count = len(self.rows)
@@ -122,14 +126,14 @@ class ResultFolder:
         if self._lock is not None:
             self._lock.release()
 
-    def _keep(self, plan: SweepPlan) -> None:
+    def _keep(self, plan: SweepPlan, digest: str) -> None:
         settings = self._folder / "plan.json"
         if not settings.exists():
-            settings.write_text(json.dumps({"digest": plan.digest(), "plan": plan.as_dict()}, indent=2, default=str))
-        elif _digest_of(settings) != plan.digest():
+            settings.write_text(json.dumps({"digest": digest, "plan": plan.as_dict()}, indent=2, default=str))
+        elif _digest_of(settings) != digest:
             raise PliantError(
-                "the folder holds the result of another sweep (or the robot's file or the code of pliant has changed "
-                "since); name another folder, or delete it",
+                "the folder holds the result of another sweep (or the robot, its files or the code of pliant have "
+                "changed since); name another folder, or delete it",
                 file=settings,
             )
 

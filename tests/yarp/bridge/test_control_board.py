@@ -1,6 +1,7 @@
 """Parts that join axes of several boards, or show some of one, at the ports of both dialects."""
 
 import dataclasses
+import itertools
 
 import mujoco
 import numpy as np
@@ -8,9 +9,13 @@ import pytest
 from fuzz import until
 from yarp_simulation import TWO_JOINTS, served
 
+from pliant.devices import make_devices
 from pliant.devices.base import Sample
+from pliant.engine import MujocoEngine
 from pliant.model import Robot
-from pliant.yarp.bridge.control_board import _axes_of
+from pliant.recording import read_recording
+from pliant.simulation import Simulation
+from pliant.yarp.bridge.control_board import _axes_of, _slides
 from pliant.yarp.client import YarpNetwork
 from pliant.yarp.model.control_board import add_control_boards
 from pliant.yarp.model.services import AxisReference, ControlBoardServer, YarpInterface
@@ -35,6 +40,18 @@ def two_boards():
         robot.interface, extensions={"yarp": YarpInterface(robot="r", servers=servers)}
     )
     return robot
+
+
+@pytest.mark.parametrize("slides", list(itertools.product([False, True], repeat=2)))
+def test_a_recorded_board_has_degrees_and_metres_of_the_axes_that_turn_and_slide(tmp_path, slides):
+    robot = Robot(mujoco.MjSpec.from_string(TWO_JOINTS))
+    for joint, slide in zip(("shoulder", "elbow"), slides):
+        robot.spec.joint(joint).type = mujoco.mjtJoint.mjJNT_SLIDE if slide else mujoco.mjtJoint.mjJNT_HINGE
+    add_control_boards(robot, {"arm": ("shoulder", "elbow")})
+    with Simulation(MujocoEngine(robot), make_devices(robot), recorder=tmp_path / "run.mcap") as simulation:
+        simulation.run(0.02)
+        live = _slides(simulation.devices["arm"])
+    assert list(_slides(read_recording(tmp_path / "run.mcap").devices["arm"])) == list(live) == list(slides)
 
 
 @pytest.mark.parametrize("dialect", [3, 4])

@@ -10,15 +10,17 @@ from pliant.model.check.bodies import JOINTS, Bodies
 from pliant.model.check.slopes import preset_reach, slopes_of
 from pliant.model.description import INTEGRATORS, Description
 from pliant.model.problem import Problems
+from pliant.model.sensors import SensorDescription
+
+MAX_RATE_ERROR = 0.05
+"""Relative difference between the rate of a sensor and the nearest possible one that is reported; assumed."""
 
 
 def check_loads(joint: str, actuator: CompliantActuator, bodies: Bodies, problems: Problems) -> None:
-    """Report joints that cannot hold their own weight."""
+    """Report joints that cannot hold their own weight, and limits that cut the torque of a spring."""
     joint_id = bodies.model.joint(joint).id
     dof = int(bodies.model.jnt_dofadr[joint_id])
     weight = float(bodies.gravity[dof])
-    if weight <= 0.0:
-        return
     unit = "N m" if bodies.model.jnt_type[joint_id] == mujoco.mjtJoint.mjJNT_HINGE else "N"
     limits: list[tuple[float, str]] = []
     if bodies.model.jnt_actfrclimited[joint_id]:
@@ -26,18 +28,40 @@ def check_loads(joint: str, actuator: CompliantActuator, bodies: Bodies, problem
     if actuator.mode.has_spring and actuator.law.clip == "flat":
         low, high = preset_reach(actuator)
         torque = float(np.max(slopes_of(actuator.law, np.linspace(low, high, 9) if high > low else np.zeros(1)).torque))
+        if limits and limits[0][0] < torque * (1.0 - 1e-9):
+            problems.warning(
+                joint,
+                f"its spring gives up to {torque:.4g} {unit}, of which the joint gets at most its effort limit, "
+                f"{limits[0][0]:.4g} {unit}; samples and recordings have the torque of the spring",
+                f"set {joint}.effort={torque:.4g}, or a weaker spring",
+            )
         limits.append((torque, "its spring gives at most"))
     if actuator.mode.has_motors and actuator.law.second_input != "pressure":
         motors = [actuator.motor_1.max_torque]
         if actuator.law.second_input == "angle" and actuator.motor_2 is not None:
             motors.append(actuator.motor_2.max_torque)
         limits.append((sum(motors), "its motors give at most"))
-    for torque, text in limits:
+    for torque, text in limits if weight > 0.0 else ():
         if torque < weight * (1.0 - 1e-9):
             problems.warning(
                 joint,
                 f"gravity asks up to {weight:.4g} {unit} of it, {text} {torque:.4g} {unit}: it cannot hold every pose",
                 "lighter links, stronger springs or a larger max_deflection",
+            )
+
+
+def check_rates(robot: Description, dt: float, problems: Problems) -> None:
+    """Report sensors whose rate is far from that of any whole number of steps."""
+    for sensor in robot.devices:
+        if not isinstance(sensor, SensorDescription) or not sensor.enabled or sensor.rate <= 0.0:
+            continue
+        rate = 1.0 / (dt * max(1, round(1.0 / (sensor.rate * dt))))
+        if abs(rate / sensor.rate - 1.0) > MAX_RATE_ERROR:
+            problems.warning(
+                sensor.name,
+                f"it samples at {rate:.4g} Hz in place of {sensor.rate:g} Hz, as samples are whole steps of {dt:g} s "
+                "apart",
+                f"set {sensor.name}.rate={rate:.4g}, or another option.timestep",
             )
 
 

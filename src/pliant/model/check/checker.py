@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from pliant.base.errors import ModelError
-from pliant.model.check.assumptions import check_loads, report_defaults
+from pliant.model.check.assumptions import check_loads, check_rates, report_defaults
 from pliant.model.check.bodies import bodies_of, compile_bodies
 from pliant.model.check.declared import check_integrator, check_names, check_parameters, check_spec
 from pliant.model.check.plausible import check_plausible
@@ -45,6 +45,7 @@ def check(
         problems += extension.problems
     check_integrator(robot, problems, h)
     check_spec(robot, problems)
+    check_rates(robot, h, problems)
     for joint in usable:
         check_parameters(robot, joint, robot.actuators[joint], problems)
         check_plausible(joint, robot.actuators[joint], problems)

@@ -183,7 +183,10 @@ def _slides(board: SampleSource) -> Sequence[bool]:
     if isinstance(board, ControlBoardDevice):
         return board.slides
     position = board.samples["position"]
-    return [position.unit == "m"] * position.shape[0]
+    told = board.metadata.get("slides")
+    if told:
+        return [flag == "1" for flag in told.split(",")]
+    return [position.unit == "m"] * position.size  # a recording that does not tell of each axis
 
 
 def _publish(

@@ -129,7 +129,7 @@ class BoardState(DeviceBase):
             members = tuple(names.index(axis) for axis in coupling.axes)
             for a in members:
                 self.groups[a] = members
-        self.metadata = {"axes": ",".join(names)}
+        self.metadata = {"axes": ",".join(names), "slides": ",".join(str(int(slide)) for slide in self.slides)}
 
     def _lead_names(self) -> list[str]:
         """Return for each axis a joint that it moves; for a fake axis an empty name."""
