@@ -20,7 +20,7 @@ def patterns():
     """Yield file and line of each call of `re` with a text that stands there, its functions and the pattern."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
     for path, code in texts.items():
-        for node in ast.walk(ast.parse(code)):
+        for node in ast.walk(ast.parse(code if re.search(r"\bre\b", code) else "")):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
                 continue
             first = node.args[0]
@@ -31,7 +31,8 @@ def patterns():
                 if kinds == {"compile"}:
                     name = re.match(r"\s*(\w+)\b.*=", code.splitlines()[node.lineno - 1])
                     used = rf"\b{name[1]}\.(fullmatch|match|search|sub|split|finditer|findall)\b" if name else "$^"
-                    kinds = {kind for other in texts.values() for kind in re.findall(used, other)}
+                    using = [other for other in texts.values() if name and f"{name[1]}." in other]
+                    kinds = {kind for other in using for kind in re.findall(used, other)}
                 yield (
                     f"{path.relative_to(SOURCE)}:{node.lineno}",
                     (

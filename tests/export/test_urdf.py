@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 import mujoco
 import numpy as np
 import pytest
+from daily import robots_by_day
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -158,7 +159,7 @@ def test_a_robot_of_tendons_is_refused_and_the_tendons_are_named(name, tmp_path)
         export_urdf(load(name), tmp_path / "arm.urdf")
 
 
-@pytest.mark.parametrize("name", sorted(TREES))
+@pytest.mark.parametrize("name", robots_by_day(sorted(TREES)))
 def test_a_robot_of_the_catalogue_survives_the_way_through_urdf(name, tmp_path):
     try:
         robot = load(name)

@@ -16,6 +16,8 @@ from _pytest.mark.expression import Expression
 T = TypeVar("T")
 
 SIBLINGS = {
+    "3PR": "2PR",
+    "3RR": "2RR",
     "Stewart_Gough_6EFR": "3ER",
     "Stewart_Gough_6FFR_Till": "3ER",
     "Stewart_Gough_6PFF": "Stewart_Gough_6PFR",

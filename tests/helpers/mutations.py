@@ -25,8 +25,11 @@ from pliant.papers import Context, Result, Statement, Target, find_experiment
 from pliant.papers.frame.curves import draw_curves
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers" / "mutations"
-LONG = frozenset({"cpr-dynamics", "cpr-planar", "franka-dual-arm", "franka-visual-servo", "yarp-impedance"})
-"""Experiments whose quick version takes more than 7 s: it runs at night, that of others of the same robots by day."""
+LONG = frozenset({
+    "cpr-dynamics", "cpr-planar", "franka-dual-arm", "franka-dynamic-servo", "franka-visual-servo", "softfoot-bench",
+    "softfoot-standing", "yarp-impedance",
+})  # fmt: skip
+"""Experiments whose quick version takes more than 4 s: it runs at night, that of others of the same robots by day."""
 SHARED: Path | None = None
 """Folder of the results of `quick` that all processes of a session of tests share; None keeps them in each process."""
 

@@ -230,7 +230,7 @@ def awas(rate, seed=0):
     )
 
 
-QUICK = [(sea, 100.0), (sea, 1000.0), (qbmove, 250.0), (awas, 500.0)]
+QUICK = [(sea, 100.0), (qbmove, 250.0), (awas, 500.0)]
 DRAWN = (qbmove, 1000.0)
 NIGHTLY = [
     pair

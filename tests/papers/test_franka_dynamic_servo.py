@@ -20,6 +20,7 @@ def start():
 
 
 @pytest.mark.network
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_quick_version_judges_every_statement_and_passes_its_checks():
     result = quick("franka-dynamic-servo")

@@ -16,7 +16,15 @@ NEEDS = {"franka-torque": "pylibfranka"}
 """Optional packages whose absence leaves out targets of an experiment."""
 
 NIGHTLY = {
-    "box": ("the springs are those of the toolbox", "half of gravity is compensated"),
+    "box": (
+        "the springs are those of the toolbox",
+        "half of gravity is compensated",
+        "the stiff preset is the soft one",
+    ),
+    "chirp": (
+        "the spring of the stiff joint is a hundredth",
+        "the simulated joint has the springs of the Maker Pro",
+    ),
     "cpr-accuracy": (
         "the plate of Till's robot moves farther",
         "the plate of the 6EFR weighs a tenth more in the solver",
@@ -46,12 +54,17 @@ NIGHTLY = {
         "another frequency through the interface than in this process",
         "the robot's clock does not wait for the law",
     ),
+    "franka-torque": ("friction beyond the torque sensors, ten times the identified one",),
     "franka-visual-servo": (
         "the robot's clock does not wait for the detector",
         "IBVS takes the place of PBVS",
         "another gain through the interface than in this process",
     ),
-    "ilc": ("the joints have no friction", "the command is delayed by a number of steps"),
+    "ilc": (
+        "the joints have no friction",
+        "the command is delayed by a number of steps",
+        "the links weigh half as much",
+    ),
     "maker-pro": ("a measured joint that has the blocks and nothing else",),
     "softfoot-bench": ("a trial is over before the foot has come to rest",),
     "softfoot-statics": (
@@ -75,7 +88,7 @@ NIGHTLY = {
         "minimum jerk at nine tenths of the speed",
     ),
 }
-"""Mutations that take more than a second each, of experiments that have others; `make nightly` runs them."""
+"""Mutations that take more than half a second each, of experiments that have others; `make nightly` runs them."""
 
 
 def case(mutation):

@@ -17,6 +17,7 @@ def _statement(statements, part):
     return next(s for s in statements if part in s.what)
 
 
+@pytest.mark.nightly
 def test_what_compares_with_measurements_is_not_judged_without_them():
     result = quick("softfoot-bench")
     lost = [s for s in result.statements if s.verdict is Verdict.NOT_JUDGED]
@@ -25,6 +26,7 @@ def test_what_compares_with_measurements_is_not_judged_without_them():
     assert result.passed
 
 
+@pytest.mark.nightly
 def test_nothing_is_called_reproduced_with_an_assumed_set_up():
     assert quick("softfoot-bench").verdicts["reproduced"] == 0
 

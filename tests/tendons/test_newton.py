@@ -1,9 +1,11 @@
 """Paths of tendon lengths: a foretold start spares work and leads to the same equilibrium; long ways are divided."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
+from daily import by_day
 
 from pliant.rods import Round
 from pliant.tendons import TendonRobot
@@ -106,8 +108,13 @@ def soft_backbone():
     return dataclasses.replace(d, segments=segments)
 
 
-@pytest.mark.parametrize("robot", [measured_v4, measured_v6, soft_backbone])
-@pytest.mark.parametrize("by", ["length", "tension"])
+@pytest.mark.parametrize(
+    ("by", "robot"),
+    by_day(
+        itertools.product(["length", "tension"], [measured_v4, measured_v6, soft_backbone]),
+        {("length", measured_v4), ("tension", measured_v6), ("length", soft_backbone)}.__contains__,
+    ),
+)
 def test_a_large_command_at_once_ends_where_its_course_in_256_steps_does(robot, by):
     robot = TendonRobot(robot())
     rng, tendons = np.random.default_rng(2), robot.description.tendons

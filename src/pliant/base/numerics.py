@@ -43,6 +43,8 @@ def for_kernels(x: ArrayLike) -> Array:
     Args:
         x: numbers of any shape.
     """
+    if type(x) is np.ndarray and x.dtype == np.float64 and x.flags.carray:  # as most are, in a tenth of the time
+        return x
     return np.require(x, np.float64, ("C", "W"))
 
 

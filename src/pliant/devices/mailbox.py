@@ -52,9 +52,9 @@ class Mailbox:
         self._accepted: frozenset[str] = frozenset(commands)
         self._shared = {
             mode: tuple(
-                other
+                (other, same)
                 for other in commands
-                if other != mode and any(commands[other].get(name) == info for name, info in fields.items())
+                if other != mode and (same := {n for n, info in fields.items() if commands[other].get(n) == info})
             )
             for mode, fields in commands.items()
         }
@@ -126,10 +126,8 @@ class Mailbox:
         with self._condition:
             held = self._held.setdefault(mode, {})
             held.update(fresh)
-            for other in self._shared.get(mode, ()):
-                known = self._commands[other]
-                common = {name: fresh[name] for name in fresh if known.get(name) == fields[name]}
-                if common:
+            for other, same in self._shared.get(mode, ()):
+                if common := {name: value for name, value in fresh.items() if name in same}:
                     self._held.setdefault(other, {}).update(common)
             number = self._count if seq is None else int(seq)
             self._count = number + 1

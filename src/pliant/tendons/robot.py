@@ -468,7 +468,10 @@ class TendonRobot:
             )
         top = np.array([t.breaking_load for t in self.description.tendons])
         now = start or self.solve(tension=np.full(len(top), 0.1), loads=loads)
-        T, best, nearest = now.tension.copy(), np.inf, now
+        T, best, nearest, worse = now.tension.copy(), np.inf, now, 0
+        # Tendons press the backbone, which never becomes longer: what lies beyond it is sought only while it is nearer.
+        reach = 1.1 * (self.description.length + float(np.linalg.norm(self.description.tip_offset)))
+        beyond = float(np.linalg.norm(goal[:3, 3] if goal.ndim == 2 else goal)) > reach
         weight = np.array([self.description.length] * 3 + [1.0] * 3)
         for _ in range(steps):
             error = self._miss(now, goal)
@@ -484,8 +487,9 @@ class TendonRobot:
             change = float(np.abs(wanted - T).max())
             if size < REACH and change < 1e-3:
                 return now
-            if size < best:
-                best, nearest = size, now
+            best, nearest, worse = (size, now, 0) if size < best else (best, nearest, worse + 1)
+            if beyond and worse >= 3:
+                break
             share = min(1.0, 2.0 / change) if change > 0.0 else 1.0
             try:
                 now = self._nearer(now, np.clip(T + share * (wanted - T), 0.0, top), loads)

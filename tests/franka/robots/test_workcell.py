@@ -6,7 +6,7 @@ import sys
 import mujoco
 import numpy as np
 import pytest
-from daily import robots_by_day
+from daily import by_day
 
 from pliant.base.errors import ModelError
 from pliant.devices import make_devices
@@ -202,7 +202,7 @@ def test_the_workcell_is_in_the_catalogue_with_two_cameras_a_scale_and_objects()
 ARMS = ("franka", "fr3", "fp3", "fr3v2", "franka-dual", "franka-torso", "fr3-workcell")
 
 
-@pytest.mark.parametrize("name", robots_by_day(ARMS))
+@pytest.mark.parametrize("name", by_day(ARMS, "fr3".__eq__))
 def test_an_arm_of_the_catalogue_starts_without_numba(name):
     """Its import costs more than a second of processor time; the kernels of a step are loaded without it."""
     code = (
