@@ -42,7 +42,7 @@ from pliant.rods.model.assembly import PLATE, Assembly, add_inertia, add_offset
 from pliant.rods.model.chain import add_chain
 from pliant.rods.model.cost import count_freedoms, note_cost
 from pliant.rods.model.flex import add_flex
-from pliant.rods.model.mechanism import ParallelMechanism, Servo
+from pliant.rods.model.mechanism import OWN_WRENCH, ParallelMechanism, Servo
 from pliant.rods.model.options import ParallelOptions
 from pliant.rods.model.rod_contact import add_rod_contact
 
@@ -97,6 +97,7 @@ def build_parallel(
     spec = mujoco.MjSpec()
     spec.modelname = "".join(c if c.isalnum() or c in "-_" else "_" for c in d.name)
     spec.compiler.degree = False
+    spec.nuserdata = OWN_WRENCH
     spec.option.timestep = DEFAULT_TIMESTEP
     spec.option.gravity = d.gravity
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE
