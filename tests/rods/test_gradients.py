@@ -9,9 +9,9 @@ import pytest
 
 from pliant.base.errors import ModelError
 from pliant.base.spatial import exp_so3, pose, pose_error, rotation_from_rpy
-from pliant.rods import BaseJoint, DistalJoint, Limb, Plate, RobotDescription, Rod, Round, load_robot
+from pliant.rods import BaseJoint, DistalJoint, Limb, Measurement, Plate, RobotDescription, Rod, Round, load_robot
 from pliant.rods.gradients import OUTPUTS
-from pliant.rods.parameters import parameter_names, parameter_scale, parameter_value, with_parameter
+from pliant.rods.parameters import parameter_names, parameter_scale, parameter_value, with_parameter, with_values
 from pliant.rods.robot import ContinuumParallelRobot
 
 robots = functools.cache(load_robot)
@@ -165,6 +165,21 @@ def test_a_number_of_all_rods_that_is_set_to_its_own_value_changes_none_of_them(
     for name in names:
         other = with_parameter(description, name, before[name])
         assert {one: parameter_value(other, one) for one in names} == pytest.approx(before, rel=1e-12, abs=1e-15), name
+
+
+def test_identification_of_rods_that_differ_finds_what_the_poses_of_a_soft_plate_tell():
+    robot = unequal_tripod()
+    rng = np.random.default_rng(0)
+    data = []
+    for q in robot.home().q + 0.01 * rng.normal(size=(6, 3)):
+        wrench = rng.normal(size=6) * [0.01, 0.01, 0.01, 1e-3, 1e-3, 1e-3]
+        data.append(Measurement(q=q, pose=robot.solve_dgm(q, wrench).plate_pose, wrench=wrench))
+    off = with_values(robot.description, {"young_modulus": 190e9, "limb 1.length": 0.502})
+    found = ContinuumParallelRobot(off).identify(data, ["young_modulus", "limb 1.length"])
+    assert found.values["young_modulus"] == pytest.approx(200e9, rel=1e-3)
+    assert found.values["limb 1.length"] == pytest.approx(0.5, abs=1e-6)
+    assert found.description.limbs[1].rod.young_modulus == pytest.approx(90e9, rel=1e-3)
+    assert all(0.0 < one < np.inf for one in found.deviations.values())
 
 
 def test_rods_of_which_only_the_first_has_no_weight_are_asked_for_by_name():
