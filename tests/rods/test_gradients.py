@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import ModelError
-from pliant.base.spatial import exp_so3, pose_error
-from pliant.rods import load_robot
+from pliant.base.spatial import exp_so3, pose, pose_error, rotation_from_rpy
+from pliant.rods import BaseJoint, DistalJoint, Limb, Measurement, Plate, RobotDescription, Rod, Round, load_robot
 from pliant.rods.gradients import OUTPUTS
-from pliant.rods.parameters import parameter_names, parameter_scale, parameter_value, with_parameter
+from pliant.rods.parameters import parameter_names, parameter_scale, parameter_value, with_parameter, with_values
 from pliant.rods.robot import ContinuumParallelRobot
 
 robots = functools.cache(load_robot)
@@ -116,6 +116,77 @@ def test_every_parameter_can_be_read_and_changed_and_leaves_the_others_alone(nam
         assert moved == pytest.approx(1e-3 * parameter_scale(description, one), rel=1e-6), one
         untouched = [n for n in names if n.startswith("limb1.")] if one.startswith("limb2") else []
         assert all(parameter_value(other, n) == parameter_value(description, n) for n in untouched)
+
+
+def unequal_tripod():
+    """Three rods of different length, radius, material and weight, on universal joints."""
+    limbs = []
+    for k, (length, radius, E, density) in enumerate(
+        [(0.5, 1e-3, 200e9, 7850), (0.55, 1.2e-3, 90e9, 2000), (0.45, 0.9e-3, 60e9, 4000)]
+    ):
+        turn = rotation_from_rpy((0.1 * k, 0.0, 2.0 * np.pi * k / 3.0))
+        limbs.append(
+            Limb(
+                rod=Rod(
+                    length=length, section=Round(radius=radius), young_modulus=E, shear_modulus=E / 2.6, density=density
+                ),
+                joints=(BaseJoint(kind="prismatic"),),
+                base=pose(turn @ (0.1, 0.0, 0.0), turn),
+                distal=DistalJoint(
+                    kind="universal",
+                    pose=pose(turn @ (0.06, 0.0, 0.0), turn),
+                    axis=(2.0, 1.0, 0.0),
+                    axis_2=(-1.0, 2.0, 1.0),
+                ),
+            )
+        )
+    return ContinuumParallelRobot(RobotDescription(
+        name="unequal", limbs=tuple(limbs), plate=Plate(mass=0.05, com=(0.0, 0.01, 0.005)), home=pose((0.0, 0.0, 0.49)),
+        home_joints=(0.0, -0.05, 0.05), controlled=("z", "rx", "ry"),
+    ))  # fmt: skip
+
+
+def test_gradients_of_rods_that_differ_agree_with_solving_again_for_every_number_of_the_robot():
+    robot = unequal_tripod()
+    s = robot.solve_dgm([0.01, -0.05, 0.05], [0.1, 0.0, -0.2, 0.0, 0.01, 0.0])
+    names = [name for name in parameter_names(robot.description) if "limb" not in name or name.startswith("limb 2")]
+    names = [name for name in names if "offset" not in name]
+    assert {"length", "radius", "density", "limb 2.plate_joint.axis.y", "limb 2.plate_joint.axis_2.x"} <= set(names)
+    found = s.gradients(names)
+    for name in names:
+        slopes, size = difference(s, name)
+        assert found.of(name)["pose"] == pytest.approx(slopes["pose"], rel=1e-5, abs=1e-5 * size["pose"]), name
+
+
+def test_a_number_of_all_rods_that_is_set_to_its_own_value_changes_none_of_them():
+    description = unequal_tripod().description
+    names = [name for name in parameter_names(description) if not name.endswith("offset")]
+    before = {name: parameter_value(description, name) for name in names}
+    for name in names:
+        other = with_parameter(description, name, before[name])
+        assert {one: parameter_value(other, one) for one in names} == pytest.approx(before, rel=1e-12, abs=1e-15), name
+
+
+def test_identification_of_rods_that_differ_finds_what_the_poses_of_a_soft_plate_tell():
+    robot = unequal_tripod()
+    rng = np.random.default_rng(0)
+    data = []
+    for q in robot.home().q + 0.01 * rng.normal(size=(6, 3)):
+        wrench = rng.normal(size=6) * [0.01, 0.01, 0.01, 1e-3, 1e-3, 1e-3]
+        data.append(Measurement(q=q, pose=robot.solve_dgm(q, wrench).plate_pose, wrench=wrench))
+    off = with_values(robot.description, {"young_modulus": 190e9, "limb 1.length": 0.502})
+    found = ContinuumParallelRobot(off).identify(data, ["young_modulus", "limb 1.length"])
+    assert found.values["young_modulus"] == pytest.approx(200e9, rel=1e-3)
+    assert found.values["limb 1.length"] == pytest.approx(0.5, abs=1e-6)
+    assert found.description.limbs[1].rod.young_modulus == pytest.approx(90e9, rel=1e-3)
+    assert all(0.0 < one < np.inf for one in found.deviations.values())
+
+
+def test_rods_of_which_only_the_first_has_no_weight_are_asked_for_by_name():
+    description = unequal_tripod().description
+    first = with_parameter(description, "limb 1.density", 0.0)
+    with pytest.raises(ModelError, match="density: the first limb has 0 and limb 2 has 2000; name the limbs"):
+        with_parameter(first, "density", 1000.0)
 
 
 def test_unknown_parameters_and_outputs_are_named_with_their_nearest():

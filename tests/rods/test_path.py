@@ -67,3 +67,19 @@ def test_margins_are_written_only_where_they_are_asked():
     assert np.all(quick._rows.report[1:, layout.MARGIN] == layout.NO_MARGIN)
     assert np.all(safe._rows.report[1:, layout.MARGIN] > 0.0)
     assert quick.q == pytest.approx(safe.q, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["Stewart_Gough_6PFR", "3RR", "3PFR_spatial"])
+@pytest.mark.parametrize("inverse", [True, False], ids=["poses", "joints"])
+def test_rows_that_are_far_apart_have_rigid_poses_and_the_solutions_of_their_rows(name, inverse):
+    robot = load_robot(name)
+    home, rng = robot.home(), np.random.default_rng(0)
+    joints = home.q + rng.uniform(-0.03, 0.03, (8, len(home.q)))
+    alone = [robot.solve_dgm(q) for q in joints]
+    rows = [s.pose2d if robot.planar else s.plate_pose for s in alone] if inverse else list(joints)
+    found = robot.follow(rows, inverse=inverse)
+    for one, expected in zip(found, alone):
+        R = one.plate_pose[:3, :3]
+        np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-12)
+        np.testing.assert_allclose(one.q, expected.q, atol=1e-6)
+        np.testing.assert_allclose(one.plate_pose, expected.plate_pose, atol=1e-6)

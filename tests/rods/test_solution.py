@@ -6,6 +6,7 @@ import pytest
 from pliant.base.errors import ModelError
 from pliant.base.spatial import exp_so3, pose
 from pliant.rods import (
+    BaseJoint,
     ContinuumParallelRobot,
     DistalJoint,
     GivenStiffness,
@@ -124,3 +125,38 @@ def test_a_rod_that_does_not_exist_and_a_shape_of_one_point_are_refused(argument
     home = load_robot("3RR").home()
     with pytest.raises(ModelError, match=message):
         home.centreline(*arguments)
+
+
+FORMS = {
+    "uniform": {"section": Round(radius=1e-3)},
+    "curved": {"section": Round(radius=1e-3), "precurvature": ((0.0, 0.6, -0.4, 0.3),)},
+    "tapered": {"section": Round(radius=1.2e-3, tip_radius=0.8e-3)},
+    "flat": {"section": Rectangular(width=3e-3, height=1.5e-3, tip_width=2e-3, tip_height=1.8e-3)},
+    "changing curve": {
+        "section": Round(radius=1e-3),
+        "precurvature": ((0.0, 0.6, -0.4, 0.3), (0.4, 0.0, 0.5, 0.0), (1.0, 0.4, 0.2, 0.1)),
+    },
+    "given": {"section": GivenStiffness(bending=(0.2, 0.3), torsion=0.15, axial=1e5, shear=(4e4, 5e4), mass=0.03)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_force_of_an_extension_is_the_derivative_of_the_energy_by_its_length(form):
+    rod = Rod(length=0.5, distributed_force=(0.05, -0.03, 0.1), **FORMS[form])
+    limbs = tuple(
+        Limb(
+            rod=rod, joints=(BaseJoint(kind="extension"),),
+            base=pose(turn @ (0.1, 0.0, 0.0), turn @ exp_so3([0.2, 0.1, 0.0])),
+            distal=DistalJoint(kind="spherical", pose=pose(turn @ (0.06, 0.0, 0.0))),
+        )
+        for turn in (exp_so3([0.0, 0.0, angle]) for angle in (0.0, 2.1, 4.2))
+    )  # fmt: skip
+    home = pose((0.0, 0.0, 0.47))
+    robot = ContinuumParallelRobot(RobotDescription(name="own", limbs=limbs, home=home, home_joints=(0.5, 0.5, 0.5)))
+    q, load, h = np.array([0.5, 0.52, 0.49]), (0.2, -0.1, -0.3, 0.0, 0.0, 0.0), 1e-4
+    s = robot.solve_dgm(q, load)
+    for a, line in enumerate(s.centrelines()):
+        ends = [robot.solve_dgm(q + by * np.eye(3)[a], load, start=s, branch="smooth").energy() for by in (h, -h)]
+        weight = np.mean([rod.values(t).mass for t in np.linspace(0.0, 1.0, 1001)])
+        store = (weight * np.array(robot.description.gravity) + rod.distributed_force) @ line.position[0]
+        assert s.actuator_forces()[a] == pytest.approx((ends[0] - ends[1]) / (2.0 * h) + store, abs=2e-5)

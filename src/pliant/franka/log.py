@@ -28,9 +28,9 @@ import numpy as np
 from pliant.base.documents.files import read_text
 from pliant.base.errors import ModelError, RecordingError, nearest
 from pliant.base.numerics import Array
-from pliant.base.spatial import rotation_from_quaternion
 from pliant.franka.device.arm import FrankaArmDescription
 from pliant.franka.device.parameters import Payload
+from pliant.franka.device.plant import gravity_in
 from pliant.franka.robots.dynamics import coriolis, friction, gravity, mass
 from pliant.franka.wire.fci.state import ControllerMode
 from pliant.recording.recording import read_recording
@@ -164,7 +164,8 @@ class ArmWorlds:
         self._arm = _arm(robot, arm)
         self.dt = PERIOD
         self._log = log
-        self._gravity = _gravity(robot, self._arm.name)
+        model = robot.compile()
+        self._gravity = gravity_in(model, int(model.body(f"{self._arm.name}_link0").id))
         step = math.log(FACTOR)
         joints = [f"joint{i}" for i in range(1, 8)]
         self.candidates = [Candidate("load", "mass", {"end effector": 0.0}, LOAD_STEP, "kg")]
@@ -300,16 +301,6 @@ def _arm(robot: Robot, name: str) -> FrankaArmDescription:
     if name not in arms:
         raise ModelError(f"arm is {name!r}; {nearest(name, arms)} (--fci-log FILE,arm=NAME)", field="arm")
     return arms[name]
-
-
-def _gravity(robot: Robot, name: str) -> Array:
-    """Return gravity in the base of an arm, shape (3,) [m/s^2]."""
-    model = robot.compile()
-    base, R = int(model.body(f"{name}_link0").id), np.eye(3)
-    while base:
-        R = rotation_from_quaternion(model.body_quat[base]) @ R
-        base = int(model.body_parentid[base])
-    return R.T @ model.opt.gravity
 
 
 def open_log(robot: Robot, options: ArmLogOptions) -> ArmWorlds:

@@ -52,8 +52,7 @@ def rod_table(rod: Rod, gravity, steps: int) -> np.ndarray:
     table = np.zeros((layout.STAGES * steps, layout.TABLE_WIDTH))
     rows = np.arange(len(table))
     s = (rows // layout.STAGES + np.array(kernels.STAGE_ABSCISSAE)[rows % layout.STAGES]) / steps
-    tips = (getattr(rod.section, name, None) for name in ("tip_radius", "tip_width", "tip_height"))
-    each = [rod.values(0.0)] if all(tip is None for tip in tips) else [rod.values(at) for at in s]
+    each = [rod.values(at) for at in s] if rod.is_tapered else [rod.values(0.0)]
     table[:, layout.SHEAR_1 : layout.CURVATURE_1] = 1.0 / np.array(
         [(*v.shear, v.axial, *v.bending, v.torsion) for v in each]
     )

@@ -197,19 +197,27 @@ def identify(robot: Statics, measurements: Sequence[Measurement], parameters: Se
                 shift[a] += value
         return robot._with(one), shift
 
-    def misfit(x: Array) -> Array:
+    def solved(x: Array) -> list[Solution]:
         model, shift = build(x)
         out = []
         for k, m in enumerate(measurements):
             q = robot.checked_joints(m.q) + shift
             start = None if starts[k] is None else starts[k]._moved_to(model)
-            s = model.solve_dgm(q, m.wrench, start=start)
+            out.append(model.solve_dgm(q, m.wrench, start=start))
             if starts[k] is None:
-                starts[k] = s
-            out.append(weight * pose_error(s.plate_pose, targets[k]))
-        return np.concatenate(out)
+                starts[k] = out[-1]
+        return out
 
-    got = least_squares(misfit, np.zeros(len(parameters)), x_scale=0.05, diff_step=1e-5, xtol=1e-12, ftol=1e-12)
+    def misfit(x: Array) -> Array:
+        return np.concatenate([weight * pose_error(s.plate_pose, X) for s, X in zip(solved(x), targets)])
+
+    def slopes(x: Array) -> Array:
+        out = np.zeros((len(targets), 6, len(parameters)))
+        for rows, s in zip(out, solved(x)):
+            rows[freedom_indices(robot.planar)] = s.gradients(parameters).pose.T * unit
+        return (weight[:, None] * out).reshape(-1, len(parameters))
+
+    got = least_squares(misfit, np.zeros(len(parameters)), slopes, x_scale=0.05, xtol=1e-12, ftol=1e-12)
     model, _ = build(got.x)
     values = first + got.x * unit
     freedom = max(1, len(got.fun) - len(parameters))

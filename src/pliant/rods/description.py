@@ -226,6 +226,16 @@ class Rod:
         """Return stiffness and mass per length at s in [0, 1]."""
         return self.section.values(s, self.young_modulus, self.shear_modulus, self.density)
 
+    @property
+    def is_uniform(self) -> bool:
+        """Whether section and pre-curvature are the same all along the rod."""
+        return not self.is_tapered and len({tuple(row[1:]) for row in self.precurvature}) <= 1
+
+    @property
+    def is_tapered(self) -> bool:
+        """Whether the section has a size of its own at the tip."""
+        return any(getattr(self.section, name, None) is not None for name in ("tip_radius", "tip_width", "tip_height"))
+
     def curvature(self, s: float) -> Array:
         """Return the curvature of the unloaded rod at s in [0, 1], local axes, shape (3,) [1/m]."""
         rows = np.asarray(self.precurvature, dtype=float)

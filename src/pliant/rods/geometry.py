@@ -12,6 +12,15 @@ from pliant.rods.kernels import layout
 from pliant.rods.statics import Statics
 
 QUATERNION = slice(layout.TIP_Q, layout.TIP_M)  # of the state at a tip
+MOMENT = slice(layout.TIP_M, layout.TIP_N)
+FORCE = slice(layout.TIP_N, layout.TIP_LENGTH)
+
+
+def simpson_weights(points: int) -> Array:
+    """Return the weights of Simpson's rule over [0, 1] at an odd number of points at equal distances."""
+    weights = np.ones(points)
+    weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0
+    return weights / (3.0 * (points - 1))
 
 
 def freedom_indices(planar: bool) -> list[int]:

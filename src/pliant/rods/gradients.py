@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
-from pliant.base.spatial import cross, hat
+from pliant.base.spatial import cross, hat, rotation_from_quaternion
 from pliant.rods import kernels
 from pliant.rods._build import (
     bending_unit,
@@ -33,7 +33,7 @@ from pliant.rods._build import (
     scales,
 )
 from pliant.rods.description import RobotDescription
-from pliant.rods.geometry import freedom_indices
+from pliant.rods.geometry import FORCE, MOMENT, QUATERNION, freedom_indices, simpson_weights
 from pliant.rods.kernels import layout
 from pliant.rods.linearisation import Direction, dense_step, directions, limb_rows, stiffness_left
 from pliant.rods.parameters import Change, changed, offset_actuator, parameter_scale, parameter_value
@@ -53,6 +53,7 @@ OUTPUTS: dict[str, str] = {
 }
 SOLVED = ("joints", "pose", "base_wrenches")
 RESIDUAL_STEP, LINE_STEP = 1e-5, 1e-4  # of a parameter's scale
+LENGTH_STEPS = 60  # of a rod that is not uniform, over which the force of its extension is integrated
 LARGEST_MOVE = 1e-3  # of the unknowns, in the robot's units, that a difference along (dz, dp) makes
 
 
@@ -203,7 +204,7 @@ def _ends(robot: Statics, name: str, steps: int) -> _Ends:
         d = robot.description
         value, scale = parameter_value(d, name), parameter_scale(d, name)
         h = RESIDUAL_STEP * scale
-        middle = value + h if value == 0.0 and name.endswith("mass") else value
+        middle = value + h if value == 0.0 and name.endswith(("mass", "density")) else value
         ends = [(changed(d, name, middle + h), 0.5 / h), (changed(d, name, middle - h), -0.5 / h)]
         variants = [(i, _rows_of(robot, i, one, steps), factor) for one, factor in ends for i in _touched(robot, one)]
         heavy = any(one.plate is not d.plate or one.gravity is not d.gravity for one, _ in ends)
@@ -350,7 +351,7 @@ class _Lines:
         )  # fmt: skip
         h = min(LINE_STEP * scale, LARGEST_MOVE / move)
         value = 0.0 if actuator is not None else parameter_value(d, name)
-        middle = h if value == 0.0 and name.endswith("mass") else 0.0
+        middle = h if value == 0.0 and name.endswith(("mass", "density")) else 0.0
         if actuator is not None and self.task.inverse:  # the shape does not change
             way = Direction(way.W, np.zeros_like(way.Q), way.twist)
         ends = []
@@ -370,7 +371,7 @@ class _Lines:
         robot._call(state, steps, held.rows(), limit=limit, model=model)
         out: LimbRows = {}
         if "actuator_forces" in self.asked:
-            out["actuator_forces"] = actuator_forces_left(robot, state, model)
+            out["actuator_forces"] = actuator_forces_left(robot, state, model, change)
         if only_forces:
             return out
         out["stiffness"] = stiffness_left(robot, model)
@@ -392,20 +393,49 @@ class _Lines:
         return float(v @ K @ v) / moment
 
 
-def actuator_forces_left(robot: Statics, state: State, md: kernels.Model) -> Array:
+def actuator_forces_left(robot: Statics, state: State, md: kernels.Model, change: Change | None = None) -> Array:
     """Return the force or moment of each actuator, from joint axes that the kernels left; see `actuator_forces`."""
-    wk, out = robot._wk, np.zeros(robot._na)
-    for a, (i, j) in enumerate(robot.description.actuators):
+    d, wk, out = robot.description, robot._wk, np.zeros(robot._na)
+    limbs, gravity = (change.limbs, change.gravity) if change else ({}, d.gravity)
+    for a, (i, j) in enumerate(d.actuators):
         w, root, axis = state.W[i], wk.roots[i], wk.axes[i, j]
         if md.kind[i, j] == layout.PRISMATIC:
             out[a] = -axis @ w[:3]
         elif md.kind[i, j] == layout.REVOLUTE:
             out[a] = -axis @ (w[3:] + cross(root[layout.POS_X :] - wk.origins[i, j], w[:3]))
         else:
-            R, row = root[: layout.POS_X].reshape(3, 3), md.table[i, 0]
-            n, m = R.T @ w[:3], R.T @ w[3:]
-            dv = n * row[layout.SHEAR_1 : layout.BEND_1]
-            du = m * row[layout.BEND_1 : layout.CURVATURE_1]
-            u0 = row[layout.CURVATURE_1 : layout.LOAD_X]
-            out[a] = 0.5 * (n @ dv + m @ du) - n @ (dv + np.array([0.0, 0.0, 1.0])) - m @ (du + u0)
+            rod, length = limbs.get(i, d.limbs[i]).rod, float(state.Q[i, j])
+            if rod.is_uniform:
+                out[a] = _length_force(md.table[i, :1], root[None, : layout.POS_X].reshape(1, 3, 3), w[None], length)
+                continue
+            table, states = rod_table(rod, gravity, LENGTH_STEPS), np.zeros((LENGTH_STEPS + 1, layout.TIP_SIZE))
+            kernels.survey(table, root, w, length, 1.0, d.planar, False, states, wk.w)
+            rows = table[np.minimum(np.arange(len(states)) * layout.STAGES, len(table) - 1)]
+            wrenches = np.hstack([states[:, FORCE], states[:, MOMENT]])
+            out[a] = _length_force(rows, rotation_from_quaternion(states[:, QUATERNION]), wrenches, length)
     return out
+
+
+def _length_force(rows: Array, rotation: Array, wrench: Array, length: float) -> float:
+    """Return the derivative of a rod's energy by its length L, its weight measured from the height of its base [N].
+
+    It is the integral over s of H - L ((F(1) - F(s)).v + (1 - s) l.u) with H = W - n.v - m.u, W the elastic energy per
+    length, v and u the strains, F the integral of the distributed force and l the distributed moment. Along a uniform
+    rod, dH/ds is L (f.v + l.u), so that the integral is H at the base.
+
+    Args:
+        rows: of the rod's table at equal distances, or at the base only if the rod is uniform.
+        rotation: of the cross-sections there, shape (points, 3, 3).
+        wrench: internal force and moment there, world axes, shape (points, 6).
+    """
+    back = np.swapaxes(rotation, 1, 2)
+    n, m = ((back @ part[..., None])[..., 0] for part in (wrench[:, :3], wrench[:, 3:]))
+    dv, du = n * rows[:, layout.SHEAR_1 : layout.BEND_1], m * rows[:, layout.BEND_1 : layout.CURVATURE_1]
+    v, u = dv + np.array([0.0, 0.0, 1.0]), du + rows[:, layout.CURVATURE_1 : layout.LOAD_X]
+    H = (0.5 * (n * dv + m * du) - n * v - m * u).sum(axis=1)
+    if len(rows) == 1:
+        return float(H[0])
+    left = rows[-1, layout.LOAD_X : layout.COUPLE_X] - rows[:, layout.LOAD_X : layout.COUPLE_X]
+    couple = np.linspace(1.0, 0.0, len(rows))[:, None] * rows[:, layout.COUPLE_X :]
+    fed = ((back @ left[..., None])[..., 0] * v + (back @ couple[..., None])[..., 0] * u).sum(axis=1)
+    return float(simpson_weights(len(rows)) @ (H - length * fed))

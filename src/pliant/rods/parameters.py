@@ -1,10 +1,10 @@
 """The numbers of a continuum parallel robot by name: every number of its file that changes its equilibria.
 
 A name without a limb means all limbs at once (``young_modulus``, ``plate_joint.attach.z``), one with a limb that limb
-(``limb3.length``, ``limb1.base.x``, ``limb2.plate_joint.yaw``, ``limb1.joint1.axis.x``). All at once get the same
-material and size, while places and directions are shifted by the same amount from their own. Frames have
-``x y z roll pitch yaw``, of a planar robot ``x y angle``. ``base_radius`` and ``plate_radius`` move all
-limbs towards or away from the z axis of the world and of the plate.
+(``limb3.length``, ``limb1.base.x``, ``limb2.plate_joint.yaw``, ``limb1.joint1.axis.x``). The value of all at once is
+that of the first limb: materials and sizes that differ keep their ratios to it, places and directions are shifted by
+the same amount from their own. Frames have ``x y z roll pitch yaw``, of a planar robot ``x y angle``. ``base_radius``
+and ``plate_radius`` move all limbs towards or away from the z axis of the world and of the plate.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
 from pliant.base.spatial import rotation_from_rpy, rpy_from_rotation
-from pliant.rods.description import GivenStiffness, Limb, Plate, RobotDescription, Round, planar_turn
+from pliant.rods.description import DistalJoint, GivenStiffness, Limb, Plate, RobotDescription, Round, planar_turn
 
 Path = tuple[str | int, ...]
 
@@ -185,7 +185,17 @@ def _limb_with(limb: Limb, what: str, value: float, planar: bool) -> Limb:
     if what == "radius" and isinstance(section, Round) and section.tip_radius is not None:
         section = Round(radius=value, tip_radius=section.tip_radius * value / before)
         return dataclasses.replace(limb, rod=dataclasses.replace(limb.rod, section=section))
+    if limb.distal.kind == "universal" and what.startswith("plate_joint.axis"):
+        return dataclasses.replace(limb, distal=_universal(limb.distal, what, value))
     return _put(limb, LIMB_PATHS[what], 0, value, planar)
+
+
+def _universal(joint: DistalJoint, what: str, value: float) -> DistalJoint:
+    """Return a universal joint with a component of an axis; the second axis stays perpendicular to the first."""
+    axis, axis_2 = np.array(joint.axis, dtype=float), np.array(joint.axis_2, dtype=float)
+    (axis_2 if "axis_2" in what else axis)["xyz".index(what[-1])] = value
+    axis_2 -= (axis @ axis_2) / (axis @ axis) * axis
+    return dataclasses.replace(joint, axis=tuple(map(float, axis)), axis_2=tuple(map(float, axis_2)))
 
 
 def _is_shifted(what: str) -> bool:
@@ -262,11 +272,20 @@ def changed(description: RobotDescription, name: str, value: float) -> Change:
     chosen, what = _split(description, name)
     if what == "offset":
         raise ModelError(f"{name}: an offset changes the commands, not the robot", field="parameter")
-    shift = value - parameter_value(description, name)
+    first = parameter_value(description, name)
     limbs = {}
     for i in chosen:
         limb = description.limbs[i]
-        own = _value(limb, what, planar) + shift if len(chosen) > 1 and _is_shifted(what) else value
+        own = _value(limb, what, planar)
+        if own == first:
+            own = value
+        elif _is_shifted(what):
+            own += value - first
+        elif first == 0.0:
+            who = description.limb_name(i)
+            raise ModelError(f"{name}: the first limb has 0 and {who} has {own:g}; name the limbs", field="parameter")
+        else:
+            own *= value / first
         limbs[i] = _limb_with(limb, what, own, planar)
     return Change(limbs, plate, gravity)
 

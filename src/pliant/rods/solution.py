@@ -15,15 +15,12 @@ from pliant.base.spatial import log_so3, rotation_from_quaternion
 from pliant.rods import kernels
 from pliant.rods._build import flatten, unflatten
 from pliant.rods.description import Rectangular, Round, Section, tapered
-from pliant.rods.geometry import QUATERNION, rod_bases
+from pliant.rods.geometry import FORCE, MOMENT, QUATERNION, rod_bases, simpson_weights
 from pliant.rods.gradients import SOLVED, Gradients, actuator_forces_left, gradients
 from pliant.rods.kernels import layout
 from pliant.rods.linearisation import Linearisation, limb_matrices_left, linearisation_left
 from pliant.rods.stability import Stability, plate_curvatures, stability_left, survey_tables
 from pliant.rods.statics import State, Statics, Task, check_statics
-
-MOMENT = slice(layout.TIP_M, layout.TIP_N)  # of the state at a tip
-FORCE = slice(layout.TIP_N, layout.TIP_LENGTH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,9 +250,7 @@ class Solution:
         if not self.follower:
             total -= float(self.wrench[:3] @ X[:3, 3] + self.wrench[3:] @ log_so3(X[:3, :3]))
         points = len(lines[0].s)
-        weights = np.ones(points)
-        weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0
-        weights /= 3.0 * (points - 1)
+        weights = simpson_weights(points)
         tables = np.array(survey_tables(self._robot, points - 1))
         row = tables[:, np.minimum(np.arange(points) * layout.STAGES, tables.shape[1] - 1)]
         rotation, force, moment, place = (
@@ -300,8 +295,8 @@ class Solution:
         """Return the force or moment that each actuator must hold [N or N m].
 
         Of a prismatic or revolute joint the reaction to the rod's base wrench along the axis; of an extension
-        the derivative of the elastic energy by the length fed in at the base, W - n.v - m.u (a uniform rod
-        whose store lies at the height of its base).
+        the derivative of the energy by the length, with the store at the height of the base. A taper or a
+        precurvature that changes along the rod is stretched with it.
         """
         r, task = self._robot, dataclasses.replace(self._task, inverse=False, q=self.q, x=self._state.X)
         r._call(self._state.copy(), self.steps, task.rows(), limit=layout.RESIDUAL_ONLY)

@@ -12,6 +12,7 @@ from pliant.parallel.device.parallel import ParallelRobotDevice
 from pliant.parallel.model import build_parallel, mechanism_of
 from pliant.rods import load_robot, solving
 from pliant.simulation import Simulation
+from pliant.simulation.scenario import ExternalForce
 
 
 class Clock:
@@ -197,3 +198,44 @@ def test_a_run_at_the_clocks_pace_solves_in_a_thread_of_its_own(monkeypatch):
         loop.step()
         assert "cpr solver" in {thread.name for thread in set(threading.enumerate()) - before}
     assert "cpr solver" not in {thread.name for thread in set(threading.enumerate()) - before}
+
+
+@pytest.mark.parametrize("name", ["Stewart_Gough_6PFR", "3RR"])
+def test_forces_of_others_on_the_plate_stay_beside_the_wrench_of_commands(name):
+    loop, device, _ = simulation(name)
+    own, other = ([0.5, 0.3, 0.1], [0.0, -0.4, 0.0]) if device.planar else ([0.5, 0, 0, 0, 0.1, 0], [0.0, -0.4, -1.0])
+    with loop:
+        port = loop.engine.port("body/plate/wrench")
+        port[:3] += other
+        device.inbox.put({"wrench": own}, mode="controller_wrench")
+        loop.run(0.05)
+        assert port[:3] == pytest.approx(np.add(other, [*own[:2], 0.0]))
+        kept = loop.engine.save()
+        device.inbox.put({"wrench": 2.0 * np.array(own)}, mode="controller_wrench")
+        loop.run(0.05)
+        assert port[:3] == pytest.approx(np.add(other, [2.0 * own[0], 2.0 * own[1], 0.0]))
+        loop.engine.load(kept)
+        loop.run(0.05)
+        assert port[:3] == pytest.approx(np.add(other, [2.0 * own[0], 2.0 * own[1], 0.0]))
+        port[:3] -= other
+        loop.run(0.05)
+        assert port[:3] == pytest.approx([2.0 * own[0], 2.0 * own[1], 0.0])
+        loop.reset()
+        loop.run(0.05)
+        assert port == pytest.approx(np.zeros(6))
+
+
+def test_a_push_by_an_event_moves_the_plate_as_the_same_wrench_of_a_command():
+    places = []
+    for pushed in ("", "event", "command"):
+        loop, device, _ = simulation("Stewart_Gough_6PFR")
+        with loop:
+            if pushed == "event":
+                ExternalForce(at=0.0, body="plate", force=[1.0, 0.0, -2.0]).apply(loop)
+            elif pushed:
+                device.inbox.put({"wrench": [1.0, 0.0, -2.0, 0.0, 0.0, 0.0]}, mode="controller_wrench")
+            loop.run(1.0)
+            places.append(device.plate_pose()[:3, 3])
+    at_rest, event, command = places
+    assert np.linalg.norm(event - at_rest) > 1e-3
+    np.testing.assert_allclose(event, command, atol=1e-4)

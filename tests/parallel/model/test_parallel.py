@@ -108,6 +108,28 @@ def test_a_load_moves_the_plate_as_the_statics_say_even_with_few_links():
     assert distance(state, goal) < 0.02 * moved
 
 
+def test_a_wrench_on_a_plate_whose_mass_is_aside_of_its_origin_stays_about_the_origin_while_the_plate_turns():
+    limbs = tuple(
+        Limb(
+            rod=Rod(length=0.5, section=Round(radius=1e-3)), joints=(BaseJoint(kind="prismatic"),),
+            base=pose((0.1 * np.cos(angle), 0.1 * np.sin(angle), 0.0)),
+            distal=DistalJoint(kind="spherical", pose=pose((0.06 * np.cos(angle), 0.06 * np.sin(angle), 0.0))),
+        )
+        for angle in (0.0, 2.1, 4.2)
+    )  # fmt: skip
+    plate, home = Plate(mass=0.05, com=(0.02, -0.04, 0.03)), pose((0.0, 0.0, 0.48))
+    description = RobotDescription(name="own", limbs=limbs, plate=plate, home=home, home_joints=(0.0, 0.0, 0.0))
+    robot = build_parallel(ContinuumParallelRobot(description), segments=8, contact=False)
+    start = mechanism_of(robot).solution
+    state, load = simulation(robot), [0.15, 0.1, -0.2, 0.0, 0.01, 0.02]
+    state.set_wrench(load)
+    settle(state)
+    goal = start.robot.solve_dgm(start.q, load, start=start)
+    moved = np.linalg.norm(goal.plate_pose[:3, 3] - start.plate_pose[:3, 3])
+    assert moved > 5e-3
+    assert distance(state, goal) < 0.004 * moved
+
+
 def test_a_flex_rod_carries_the_plate_where_the_statics_say():
     findings = compare_with_statics(build_parallel("Stewart_Gough_6PFR", variant="flex", segments=14))
     assert [f.subject for f in findings if f.severity == "error" and f.unit not in ("x real time", "% of it")] == []

@@ -26,6 +26,15 @@ OPENING = 0.04
 """Opening of a hand at start, where none is given [m]."""
 
 
+def gravity_in(model: mujoco.MjModel, body: int) -> Array:
+    """Return gravity in the axes of a body, whatever it stands on, with all joints at their reference [m/s^2]."""
+    R = np.eye(3)
+    while body:
+        R = rotation_from_quaternion(model.body_quat[body]) @ R
+        body = int(model.body_parentid[body])
+    return R.T @ model.opt.gravity
+
+
 class ArmPlant:
     """Sensors and motors of one arm: measured quantities and applied torques.
 
@@ -107,7 +116,7 @@ class ArmPlant:
             uc = find(mujoco.mjtObj.mjOBJ_ACTUATOR, f"{name}_cup")
             self._cup_force = data.ctrl[uc : uc + 1]
         base = find(mujoco.mjtObj.mjOBJ_BODY, f"{name}_link0")
-        self.gravity: Array = rotation_from_quaternion(model.body_quat[base]).T @ model.opt.gravity
+        self.gravity: Array = gravity_in(model, base)
         """Gravity in the base frame, shape (3,) [m/s^2]."""
 
     def start(self, q: ArrayLike, opening: float = OPENING) -> None:

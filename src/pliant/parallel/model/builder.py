@@ -40,7 +40,7 @@ from pliant.model.robot import Robot
 from pliant.parallel.model.assembly import PLATE, Assembly, add_offset
 from pliant.parallel.model.flex import add_flex
 from pliant.parallel.model.limb_chain import add_chain
-from pliant.parallel.model.mechanism import ParallelMechanism, Servo
+from pliant.parallel.model.mechanism import OWN_WRENCH, ParallelMechanism, Servo
 from pliant.parallel.model.options import ParallelOptions
 from pliant.parallel.model.rod_contact import add_rod_contact
 from pliant.robots.parts import add_light
@@ -98,6 +98,7 @@ def build_parallel(
     spec = mujoco.MjSpec()
     spec.modelname = "".join(c if c.isalnum() or c in "-_" else "_" for c in d.name)
     spec.compiler.degree = False
+    spec.nuserdata = OWN_WRENCH
     spec.option.timestep = DEFAULT_TIMESTEP
     spec.option.gravity = d.gravity
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MechanismState", "ParallelMechanism", "Servo", "find_mechanism", "mechanism_of"]
 
+OWN_WRENCH = 6
+"""Numbers at the begin of MuJoCo's ``userdata``, a part of the state: the wrench that `MechanismState` has put on the
+plate, so that forces of others on it stay."""
 MAX_RESIDUAL = 1e-8
 """Largest scaled residual of an equilibrium."""
 
@@ -229,6 +232,7 @@ class MechanismState:
         first = int(model.body_dofadr[self._plate])
         self._plate_dofs = slice(first, first + int(model.body_dofnum[self._plate]))
         self._com = np.asarray(mechanism.description.plate.com, dtype=float)
+        self._wrench = np.zeros(6)
 
     def start(self) -> None:
         """Put the simulation at rest in the equilibrium: positions, controls, wrench on the plate; time 0."""
@@ -268,15 +272,23 @@ class MechanismState:
     def set_wrench(self, wrench: ArrayLike) -> None:
         """Apply a dead wrench to the plate about its origin, world axes, shape (6,) or planar (3,) [N, N m].
 
-        MuJoCo refers a wrench to the centre of mass: where that is off the origin, call it once a step.
+        Forces of others on the plate stay. MuJoCo refers a wrench to the centre of mass: where that is off the origin,
+        call it once a step, as `step` does.
         """
-        w = self.mechanism.solution.robot.checked_wrench(wrench)
-        arm = self.data.xmat[self._plate].reshape(3, 3) @ self._com
-        self.data.xfrc_applied[self._plate, :3] = w[:3]
-        self.data.xfrc_applied[self._plate, 3:] = w[3:] - cross(arm, w[:3])
+        self._wrench = self.mechanism.solution.robot.checked_wrench(wrench)
+        self._put_wrench()
+
+    def _put_wrench(self) -> None:
+        w, arm = self._wrench, self.data.xmat[self._plate].reshape(3, 3) @ self._com
+        applied, own = self.data.xfrc_applied[self._plate], self.data.userdata[:OWN_WRENCH]
+        others = 0.0 if np.array_equal(applied, own) else applied - own
+        own[:3], own[3:] = w[:3], w[3:] - cross(arm, w[:3])
+        applied[:] = own + others
 
     def step(self) -> None:
-        """Advance the simulation by one step."""
+        """Advance the simulation by one step, under the wrench that was set last."""
+        if self._com.any() and self._wrench.any():
+            self._put_wrench()
         mujoco.mj_step(self.model, self.data)
 
 

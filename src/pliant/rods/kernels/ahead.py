@@ -42,6 +42,7 @@ SLOW = 0.1  # factor of the residual in a step with old derivatives above which 
 RENEW = 0.03  # the same above which the next row begins with new ones
 SAFETY, LEAST_FACTOR = 3.0, 1e-4  # of that factor, where it is estimated from that of an earlier row
 MOST_STEPS = 6  # of a row
+FAR, ROUNDED = 0.3, 1e-8  # of a matrix from a rotation: more is none; less is rounding after one more step
 POINTS = 5  # rows behind that the prediction reads
 
 
@@ -70,17 +71,24 @@ def combine(rows, s, weights, count, out):
 
 @njit(**INNER)
 def orthonormalise(x):
-    """Move x[:9], which is nearly a rotation, to the nearest one (Newton and Schulz: R (3 - R^T R) / 2, twice)."""
+    """Move x[:9] to the nearest rotation (Newton and Schulz: R (3 - R^T R) / 2); return False if it is far from one."""
     g, r = np.empty(9), np.empty(9)
-    for _ in range(2):
+    off = 1.0
+    while off > ROUNDED:
+        off = 0.0
         for i in range(3):
             for j in range(3):
-                g[3 * i + j] = 1.5 * (i == j) - 0.5 * (x[i] * x[j] + x[3 + i] * x[3 + j] + x[6 + i] * x[6 + j])
+                d = x[i] * x[j] + x[3 + i] * x[3 + j] + x[6 + i] * x[6 + j] - (i == j)
+                off = max(off, abs(d))
+                g[3 * i + j] = (i == j) - 0.5 * d
+        if not off < FAR:
+            return False
         for i in range(3):
             for j in range(3):
                 r[3 * i + j] = x[3 * i] * g[j] + x[3 * i + 1] * g[3 + j] + x[3 * i + 2] * g[6 + j]
         for c in range(9):
             x[c] = r[c]
+    return True
 
 
 @njit(**INNER)
@@ -112,11 +120,13 @@ def length_of_way(wk):
 @njit(**INNER)
 def predict(md, wk, un, tasks, rows, s, weights, count):
     """Set the unknowns for row s from the rows before it."""
+    combine(rows.X, s, weights, count, un.X)
+    if not orthonormalise(un.X):  # rows that are far apart: the last one alone serves
+        weights[0], count = 1.0, 1
+        combine(rows.X, s, weights, count, un.X)
     for i in range(un.W.shape[0]):
         combine(rows.W[:, i], s, weights, count, un.W[i])
         combine(rows.Q[:, i], s, weights, count, un.Q[i])
-    combine(rows.X, s, weights, count, un.X)
-    orthonormalise(un.X)
     wrench = np.empty(6)
     combine(tasks.wrench, s, weights, count, wrench)
     wrench_change(md, un, tasks, s, wrench, wk.bc)
