@@ -20,9 +20,7 @@ def patterns():
     """Yield file and line of each call of `re` with a text that stands there, its functions and the pattern."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
     for path, code in texts.items():
-        if re.search(r"\bre\b", code) is None:  # to parse every file takes seconds at each start of the tests
-            continue
-        for node in ast.walk(ast.parse(code)):
+        for node in ast.walk(ast.parse(code if re.search(r"\bre\b", code) else "")):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
                 continue
             first = node.args[0]
@@ -32,7 +30,9 @@ def patterns():
                 kinds = {node.func.attr}
                 if kinds == {"compile"}:
                     name = re.match(r"\s*(\w+)\b.*=", code.splitlines()[node.lineno - 1])
-                    kinds = calls_of(name[1], texts.values()) if name else set()
+                    used = rf"\b{name[1]}\.(fullmatch|match|search|sub|split|finditer|findall)\b" if name else "$^"
+                    using = [other for other in texts.values() if name and f"{name[1]}." in other]
+                    kinds = {kind for other in using for kind in re.findall(used, other)}
                 yield (
                     f"{path.relative_to(SOURCE)}:{node.lineno}",
                     (
@@ -41,12 +41,6 @@ def patterns():
                         text,
                     ),
                 )
-
-
-def calls_of(name, texts):
-    """Return the methods of a compiled pattern that are called in texts."""
-    used = re.compile(rf"\b{name}\.(fullmatch|match|search|sub|split|finditer|findall)\b")
-    return {kind for text in texts if f"{name}." in text for kind in used.findall(text)}
 
 
 def beginnings(pattern):
