@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 from catalogue import robot_or_skip
-from daily import robots_by_day
+from daily import SIBLINGS, by_day
 
 from pliant.base.errors import PliantError
 from pliant.model.robot import _FIELDS
@@ -32,7 +32,11 @@ def parts(spec):
         yield from ((kind, names[k]) for k in sorted({0, len(names) // 2, len(names) - 1}) if names)
 
 
-@pytest.mark.parametrize("name", robots_by_day(robot.name for robot in list_robots()))
+NIGHTLY = {*SIBLINGS, "3PR", "3RR", "franka-dual", "fr3-tdcr"}
+"""Robots of which others have the same kinds of part: 2PR, 2RR, fr3 and tdcr."""
+
+
+@pytest.mark.parametrize("name", by_day((robot.name for robot in list_robots()), lambda name: name not in NIGHTLY))
 def test_a_parameter_by_name_changes_the_compiled_model_or_is_refused(name):
     robot = robot_or_skip(name)
     before, silent, changed = robot.compile(), [], 0
