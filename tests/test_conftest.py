@@ -1,5 +1,6 @@
 """The rules of `conftest.py` for all tests: who may open a socket, and who may be run again."""
 
+import gc
 import os
 import re
 import shutil
@@ -133,3 +134,8 @@ def test_every_file_with_nightly_cases_is_in_the_table_of_contributing():
     assert [str(path) for path in wanted if not named(path)] == []
     listed = [name for row in rows for name in re.findall(r"`(tests/[\w/]+\.py)`", row)]
     assert [name for name in listed if not (ROOT / name).exists()] == []
+
+
+def test_the_garbage_collector_runs_more_seldom_than_by_itself_and_no_test_changes_that():
+    assert gc.isenabled()
+    assert gc.get_threshold() == (20_000, 10, 20)
