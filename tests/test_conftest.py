@@ -139,3 +139,4 @@ def test_every_file_with_nightly_cases_is_in_the_table_of_contributing():
 def test_the_garbage_collector_runs_more_seldom_than_by_itself_and_no_test_changes_that():
     assert gc.isenabled()
     assert gc.get_threshold() == (20_000, 10, 20)
+    assert gc.get_freeze_count() > 10_000
