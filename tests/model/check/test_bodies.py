@@ -83,7 +83,8 @@ def test_random_poses_move_the_joints_within_their_limits():
 
 SEEN = """
 <mujoco><asset><mesh name="m" vertex="{vertices}"/></asset><worldbody>
-<body name="link"><joint name="joint" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.1" size="0.01" mass="0.5"/>
+<body name="link"><joint name="joint" axis="0 1 0"/>
+<geom type="capsule" fromto="0 0 0 0 0 -0.1" size="0.01" mass="0.5"/>
 <geom name="shape" type="{kind}" mesh="m" {more}/></body></worldbody></mujoco>
 """
 TETRAHEDRON = "0 0 0  0.1 0 0  0 0.1 0  0 0 0.1"

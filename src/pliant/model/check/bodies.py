@@ -97,7 +97,7 @@ def compile_bodies(robot: Description, *, surfaces: bool = True) -> mujoco.MjMod
 
 
 def omit_surfaces(spec: mujoco.MjSpec) -> None:
-    """Delete the meshes that are only seen: their geoms, which stay as points, have no mass and collide with nothing."""
+    """Delete the meshes that are only seen: geoms without mass that collide with nothing, which stay as points."""
     geoms = [geom for geom in spec.geoms if geom.meshname]
     omitted = {geom.meshname for geom in geoms} - {geom.meshname for geom in geoms if not _is_surface(geom)}
     for geom in geoms:
