@@ -7,6 +7,7 @@
   second attempt fails as well, or if two cases of one test function needed a second attempt.
 * Examples of hypothesis have no deadline; a test has 50 of them unless it says more.
 * Linear algebra has one thread in this process and in those that tests start, as in the program `pliant`.
+* The garbage collector runs more seldom than by itself, not while tests are collected, and does not look at them.
 * A test that leaves its thread with another scheduling, as libfranka's clients do, does not leave it to the next.
 """
 
@@ -35,6 +36,10 @@ _opened: list[tuple[str, str]] = []
 """Marker that was needed, and what for."""
 _watching = False
 
+GARBAGE_THRESHOLD = (20_000, 10, 20)
+"""New objects after which the garbage collector runs, and its runs until that of an older generation. At Python's 700,
+10, 10 it takes a sixth of the processor time of the tests."""
+
 
 def _note(event: str, arguments: tuple) -> None:
     if not _watching:
@@ -55,6 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_note)
+    gc.set_threshold(*GARBAGE_THRESHOLD)
     # A shell without job control starts background jobs with SIGINT ignored; tests press Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -65,6 +71,7 @@ def pytest_collection(session: pytest.Session):
     try:
         return (yield)
     finally:
+        gc.freeze()  # what is there now stays: else each full collection, and a page makes some, looks at all tests
         gc.enable()
 
 

@@ -1,14 +1,14 @@
 """The rules of `conftest.py` for all tests: who may open a socket, and who may be run again."""
 
+import gc
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from daily import selects_nightly
+from forks import forks
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = """
@@ -19,27 +19,37 @@ FIRST_FAILS = "assert next(attempts), 'bad luck'\n"
 BINDS = "socket.socket().bind(('127.0.0.1', 0))\n"
 
 
-def run(folder, text, *options):
-    """Run some tests under the rules; return the exit code and what is printed."""
-    shutil.copy(ROOT / "conftest.py", folder)
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    network: opens sockets\n    shared: reads files\n")
-    (folder / "test_sample.py").write_text(HEAD + text)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rR", *options, str(folder)]
+RUN = "import pytest, sys\nprint('ended:', int(pytest.main(sys.argv[1:])))"
+
+
+@pytest.fixture(scope="module")
+def run():
+    """Return a function that runs some tests under the rules; it returns the exit code and what is printed.
+
+    Each run is a fork of a process that has imported what the rules need.
+    """
     environment = {k: v for k, v in os.environ.items() if k != "PYTEST_ADDOPTS"}
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
-    return done.returncode, done.stdout
+
+    def one(folder, text, *options):
+        shutil.copy(ROOT / "conftest.py", folder)
+        (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    network: opens sockets\n    shared: reads files\n")
+        (folder / "test_sample.py").write_text(HEAD + text)
+        usual = ["-q", "-p", "no:cacheprovider", "-rR", "-W", "ignore::pytest.PytestAssertRewriteWarning"]  # see forks
+        printed = found.run(RUN, folder, *usual, *options, str(folder))
+        return int(re.search(r"^ended: (\d+)$", printed, re.MULTILINE)[1]), printed
+
+    with forks("pytest", "hypothesis", "pliant.simulation.realtime", environment=environment) as found:
+        yield one
 
 
-def test_a_test_that_opens_a_socket_is_marked(tmp_path):
+def test_a_test_that_opens_a_socket_is_marked(run, tmp_path):
     code, printed = run(tmp_path, f"def test_a():\n    {BINDS}\n@pytest.mark.network\ndef test_b():\n    {BINDS}")
     assert code == 1
     assert "test_sample.py::test_a is not marked 'network', but it opens a socket: socket.bind" in printed
     assert "1 failed, 1 passed" in printed
 
 
-def test_a_test_that_reads_files_of_others_is_marked_and_skipped_where_they_are_absent(tmp_path):
+def test_a_test_that_reads_files_of_others_is_marked_and_skipped_where_they_are_absent(run, tmp_path):
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     reads = f"open({str(tmp_path / 'shared' / 'a.txt')!r}).close()"
@@ -69,7 +79,7 @@ def test_only_one_file_knows_where_the_files_of_others_are():
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_only_a_network_test_gets_a_second_attempt_and_only_when_asked(tmp_path, workers):
+def test_only_a_network_test_gets_a_second_attempt_and_only_when_asked(run, tmp_path, workers):
     marked = f"@pytest.mark.network\ndef test_a():\n    {FIRST_FAILS}"
     code, printed = run(tmp_path, marked, "--rerun-network", "-n", workers)
     assert code == 0, printed
@@ -78,13 +88,13 @@ def test_only_a_network_test_gets_a_second_attempt_and_only_when_asked(tmp_path,
     assert run(tmp_path, f"def test_a():\n    {FIRST_FAILS}", "--rerun-network", "-n", workers)[0] == 1
 
 
-def test_two_failures_in_a_row_fail_the_run(tmp_path):
+def test_two_failures_in_a_row_fail_the_run(run, tmp_path):
     code, printed = run(tmp_path, "@pytest.mark.network\ndef test_a():\n    assert False\n", "--rerun-network")
     assert code == 1
     assert "1 failed, 1 rerun" in printed
 
 
-def test_a_test_that_needs_a_second_attempt_in_two_of_its_cases_fails_the_run(tmp_path):
+def test_a_test_that_needs_a_second_attempt_in_two_of_its_cases_fails_the_run(run, tmp_path):
     text = "\nseen = set()\n@pytest.mark.network\n@pytest.mark.parametrize('n', [1, 2])\ndef test_a(n):\n"
     text += "    again = n in seen\n    seen.add(n)\n    assert again\n"
     code, printed = run(tmp_path, text, "--rerun-network")
@@ -133,3 +143,9 @@ def test_every_file_with_nightly_cases_is_in_the_table_of_contributing():
     assert [str(path) for path in wanted if not named(path)] == []
     listed = [name for row in rows for name in re.findall(r"`(tests/[\w/]+\.py)`", row)]
     assert [name for name in listed if not (ROOT / name).exists()] == []
+
+
+def test_the_garbage_collector_runs_more_seldom_than_by_itself_and_no_test_changes_that():
+    assert gc.isenabled()
+    assert gc.get_threshold() == (20_000, 10, 20)
+    assert gc.get_freeze_count() > 10_000

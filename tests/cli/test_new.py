@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from forks import forks
 
 from pliant.base.wing import offers
 from pliant.cli import main
@@ -26,28 +27,50 @@ def new(capsys, *words):
     return end.value.code, capsys.readouterr()
 
 
-def judged(folder, *more):
-    """Run the tests in a folder as a user would, without the options of this run."""
+@pytest.fixture(scope="module")
+def judged():
+    """Return a function that runs the tests in a folder and returns pytest's exit code and what it prints.
+
+    Each run is a fork of a process that has imported what the tests of every kind need, without the options and plugins
+    of this run.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *more, "."]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+
+    def run(folder, *more):
+        text = found.run(JUDGE, folder, "-q", "-p", "no:cacheprovider", *more, ".")
+        return int(text.splitlines()[-1]), text
+
+    with forks("pytest", "pliant.devices", "pliant.engine", "pliant.simulation", environment=environment) as found:
+        yield run
+
+
+JUDGE = "import pytest, sys\nprint(int(pytest.main(sys.argv[1:])))"
 
 
 @pytest.mark.network
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_written_passes_its_test_until_it_is_broken(kind, tmp_path, capsys):
+def test_what_is_written_passes_its_test_until_it_is_broken(kind, judged, tmp_path, capsys):
     code, out = new(capsys, kind, "my-thing", "--folder", tmp_path / "made", "--json")
     assert code == 0
     written = json.loads(out.out)
     assert all((tmp_path / path).exists() for path in written["files"])
-    passed = judged(tmp_path / "made")
-    assert passed.returncode == 0, passed.stdout + passed.stderr
+    code, text = judged(tmp_path / "made")
+    assert code == 0, text
 
     file, right, wrong = BREAKS[kind]
     text = (tmp_path / "made" / file).read_text()
     assert right in text
     (tmp_path / "made" / file).write_text(text.replace(right, wrong))
-    assert judged(tmp_path / "made", "-x").returncode == 1
+    assert judged(tmp_path / "made", "-x")[0] == 1
+
+
+def test_the_tests_that_are_written_pass_as_a_user_runs_them(tmp_path, capsys):
+    new(capsys, "robot", "my-thing", "--folder", tmp_path)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,16 @@ def parts():
     return clock, garbage, Collector(clock=clock, collector=garbage)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_is_frozen():
+    """Let runs freeze what is there, as in a program: `conftest.py` has frozen all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room._SWITCH, "_others_froze", False)
+        gc.unfreeze()
+        yield
+        gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _collector_is_left_as_it_was():
     before = gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()

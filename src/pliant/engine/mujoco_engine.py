@@ -26,6 +26,7 @@ from pliant.engine.program import StepProgram, physics
 from pliant.laws import Mode, layout
 from pliant.laws.actuator import call_hold
 from pliant.laws.compile import bound, compiled
+from pliant.model.check import check as check_parts
 from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def runnable_model(robot: Robot | mujoco.MjModel, asker: str, *, check: bool = T
     """
     check_robot(robot, asker)
     if not isinstance(robot, mujoco.MjModel) and check:
-        errors = [p for p in robot.check() if p.severity == "error"]
+        errors = [p for p in check_parts(robot, surfaces=False) if p.severity == "error"]
         if errors:
             raise ModelError("\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in errors))
     model = robot if isinstance(robot, mujoco.MjModel) else robot.compile()

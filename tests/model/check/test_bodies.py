@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.model.check.bodies import JOINTS, bodies_of
+from pliant.base.errors import ModelError
+from pliant.engine import MujocoEngine
+from pliant.model import Robot
+from pliant.model.check import check
+from pliant.model.check.bodies import JOINTS, bodies_of, compile_bodies
+from pliant.robots import build_robot
 
 pytestmark = pytest.mark.quick
 
@@ -74,3 +79,50 @@ def test_random_poses_move_the_joints_within_their_limits():
     inertias = [1.0 / inverse[0, 0] for inverse in bodies.inverse]
     assert len({round(inertia, 9) for inertia in inertias}) == 9
     assert bodies.inertia(0) == pytest.approx(min(inertias))
+
+
+SEEN = """
+<mujoco><asset><mesh name="m" vertex="{vertices}"/></asset><worldbody>
+<body name="link"><joint name="joint" axis="0 1 0"/>
+<geom type="capsule" fromto="0 0 0 0 0 -0.1" size="0.01" mass="0.5"/>
+<geom name="shape" type="{kind}" mesh="m" {more}/></body></worldbody></mujoco>
+"""
+TETRAHEDRON = "0 0 0  0.1 0 0  0 0.1 0  0 0 0.1"
+ONLY_SEEN = 'mass="0" contype="0" conaffinity="0"'
+
+
+def robot_with_mesh(vertices=TETRAHEDRON, kind="mesh", more=ONLY_SEEN):
+    return Robot(mujoco.MjSpec.from_string(SEEN.format(vertices=vertices, kind=kind, more=more)))
+
+
+@pytest.mark.parametrize("name", ["fr3", "franka-dual", "fr3-tdcr", "softfoot"])
+def test_the_bodies_are_the_same_without_what_is_only_seen(name):
+    robot = build_robot(name)
+    whole, bare = compile_bodies(robot), compile_bodies(robot, surfaces=False)
+    assert bare.nmesh == 0
+    assert (whole.nq, whole.nv, whole.nu, whole.ngeom) == (bare.nq, bare.nv, bare.nu, bare.ngeom)
+    for one, other in zip(bodies_of(whole, 2, 0).inverse, bodies_of(bare, 2, 0).inverse, strict=True):
+        assert np.array_equal(one, other)
+    assert np.array_equal(bodies_of(whole, 2, 0).gravity, bodies_of(bare, 2, 0).gravity)
+    assert robot.check() == check(robot, surfaces=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "meshes"),
+    [
+        ("mesh", ONLY_SEEN, 0),
+        ("mesh", 'mass="0"', 1),
+        ("mesh", 'contype="0" conaffinity="0"', 1),
+        ("box", ONLY_SEEN, 1),
+        ("mesh", ONLY_SEEN + '/><geom type="mesh" mesh="m" mass="0.1"', 1),
+    ],
+)
+def test_a_mesh_that_collides_has_mass_or_gives_a_size_is_compiled(kind, more, meshes):
+    assert compile_bodies(robot_with_mesh(kind=kind, more=more), surfaces=False).nmesh == meshes
+
+
+def test_a_fault_of_a_mesh_that_is_only_seen_is_found_by_the_check_and_by_the_engine():
+    flat = robot_with_mesh("0 0 0  0.1 0 0  0.2 0 0  0.3 0 0")
+    assert [p.severity for p in flat.check()][:1] == ["error"]
+    with pytest.raises(ModelError, match="m"):
+        MujocoEngine(flat)

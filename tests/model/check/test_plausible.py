@@ -44,9 +44,10 @@ def warned(robot):
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_number_that_is_not_one_is_refused_and_every_huge_one_is_refused_or_named(name):
-    usual, silent = warned(robot_of(name)), []
-    for path in dict.fromkeys(numbers(robot_of(name).actuators["joint"])):
-        robot = robot_of(name)
+    as_it_is = robot_of(name)
+    usual, silent = warned(as_it_is), []
+    for path in dict.fromkeys(numbers(as_it_is.actuators["joint"])):
+        robot = as_it_is.copy()
         for value in (math.nan, -1e9) if path.rpartition(".")[2] not in FREE else (math.nan,):
             with pytest.raises(PliantError):
                 robot.set(f"joint.{path}", value)
@@ -67,9 +68,10 @@ def test_every_number_that_is_not_one_is_refused_and_every_huge_one_is_refused_o
     ),
 )
 def test_a_number_in_another_unit_never_diverges_without_a_warning(name, factor):
-    usual = warned(robot_of(name))
-    for path in dict.fromkeys(numbers(robot_of(name).actuators["joint"])):
-        robot = robot_of(name)
+    as_it_is = robot_of(name)
+    usual = warned(as_it_is)
+    for path in dict.fromkeys(numbers(as_it_is.actuators["joint"])):
+        robot = as_it_is.copy()
         part = robot.actuators["joint"]
         for step in path.split("."):
             part = getattr(part, step) if hasattr(part, step) else getattr(part.law, step)

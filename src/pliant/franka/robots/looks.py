@@ -207,9 +207,8 @@ def _mesh(
 
     vertices, faces, normals = surface(shape, cell)
     mesh = spec.add_mesh(name=name)
-    mesh.uservert = vertices.ravel()
-    mesh.userface = faces.ravel()
-    mesh.usernormal = normals.ravel()
+    # MuJoCo takes a list in a third of the time of an array
+    mesh.uservert, mesh.userface, mesh.usernormal = (a.ravel().tolist() for a in (vertices, faces, normals))
     mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
     geom = body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, rgba=list(rgba), **_SEEN)
     geom.pos = [0.0, 0.0, height]

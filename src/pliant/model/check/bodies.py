@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
 
@@ -77,9 +78,36 @@ def link_damping_is_implicit(model: mujoco.MjModel) -> bool:
     return model.opt.integrator != INTEGRATORS["rk4"]
 
 
-def compile_bodies(robot: Description) -> mujoco.MjModel:
-    """Return the compiled rigid bodies of a robot."""
+def compile_bodies(robot: Description, *, surfaces: bool = True) -> mujoco.MjModel:
+    """Return the compiled rigid bodies of a robot.
+
+    Args:
+        robot: the robot; it is not changed.
+        surfaces: whether to compile meshes that are only seen, which take most of the time of an arm that has them.
+    """
+    if not surfaces:
+        spec = robot.spec.copy()
+        omit_surfaces(spec)
+        with contextlib.suppress(ValueError, RuntimeError):  # something else names a mesh, or the robot has a fault
+            return spec.compile()
     try:
         return robot.spec.copy().compile()
     except (ValueError, RuntimeError) as error:
         raise robot.compile_error(error) from error
+
+
+def omit_surfaces(spec: mujoco.MjSpec) -> None:
+    """Delete the meshes that are only seen: geoms without mass that collide with nothing, which stay as points."""
+    geoms = [geom for geom in spec.geoms if geom.meshname]
+    omitted = {geom.meshname for geom in geoms} - {geom.meshname for geom in geoms if not _is_surface(geom)}
+    for geom in geoms:
+        if geom.meshname in omitted:
+            geom.type, geom.size, geom.meshname = mujoco.mjtGeom.mjGEOM_SPHERE, [1e-3, 0.0, 0.0], ""
+    for mesh in list(spec.meshes) if omitted else ():
+        if mesh.name in omitted:
+            spec.delete(mesh)
+
+
+def _is_surface(geom: mujoco.MjsGeom) -> bool:
+    """Return whether a geom with a mesh is only seen; one of another type takes its size from the mesh."""
+    return geom.type == mujoco.mjtGeom.mjGEOM_MESH and geom.mass == 0.0 and not (geom.contype or geom.conaffinity)

@@ -23,6 +23,7 @@ def check(
     presets: Mapping[str, tuple[float, float]] | None = None,
     poses: int = 4,
     seed: int = 0,
+    surfaces: bool = True,
 ) -> list[Problem]:
     """Return all problems of a robot: errors, then warnings, then assumptions.
 
@@ -34,6 +35,7 @@ def check(
             presets that are too stiff give a warning.
         poses: number of random poses, in addition to the initial pose, at which inertia and gravity are evaluated.
         seed: seed of the random poses.
+        surfaces: whether to report faults of meshes that are only seen; whoever compiles the robot need not ask twice.
     """
     check_robot(robot, "check", compiled=False)
     problems = Problems()
@@ -50,7 +52,7 @@ def check(
         check_parameters(robot, joint, robot.actuators[joint], problems)
         check_plausible(joint, robot.actuators[joint], problems)
     try:
-        model = compile_bodies(robot)
+        model = compile_bodies(robot, surfaces=surfaces)
     except ModelError as error:
         problems.error(error.field or "model", error.message)
     else:
