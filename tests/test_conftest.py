@@ -133,3 +133,12 @@ def test_every_file_with_nightly_cases_is_in_the_table_of_contributing():
     assert [str(path) for path in wanted if not named(path)] == []
     listed = [name for row in rows for name in re.findall(r"`(tests/[\w/]+\.py)`", row)]
     assert [name for name in listed if not (ROOT / name).exists()] == []
+
+
+def test_every_variable_that_conformance_reads_is_documented():
+    sources = [p for kind in ("*.py", "*.sh") for p in (ROOT / "conformance").rglob(kind)]
+    read = {name for p in sources for name in re.findall(r"PLIANT_[A-Z_0-9]+", p.read_text(encoding="utf-8"))}
+    pages = [ROOT / "CONTRIBUTING.md", *(ROOT / "conformance").rglob("README.md"), *(ROOT / "docs").rglob("*.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    assert {"PLIANT_RCLPY_JAZZY", "PLIANT_YARP", "PLIANT_ISAACLAB"} <= read
+    assert [name for name in sorted(read) if name not in re.findall(r"PLIANT_[A-Z_0-9]+", text)] == []
