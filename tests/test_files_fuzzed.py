@@ -138,6 +138,7 @@ def test_a_mutated_file_is_read_or_refused_with_an_error_of_pliant(kind):
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(7200)  # a quarter of an hour of processor time
 def test_a_hundred_thousand_mutated_files_are_read_or_refused():
     found = fuzz_all(100_000, seed=random.SystemRandom().randrange(10**9))
     assert not [fault for one in found.values() for fault in one.faults]
