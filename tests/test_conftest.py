@@ -149,3 +149,12 @@ def test_the_garbage_collector_runs_more_seldom_than_by_itself_and_no_test_chang
     assert gc.isenabled()
     assert gc.get_threshold() == (20_000, 10, 20)
     assert gc.get_freeze_count() > 10_000
+
+
+def test_every_variable_that_conformance_reads_is_documented():
+    sources = [p for kind in ("*.py", "*.sh") for p in (ROOT / "conformance").rglob(kind)]
+    read = {name for p in sources for name in re.findall(r"PLIANT_[A-Z_0-9]+", p.read_text(encoding="utf-8"))}
+    pages = [ROOT / "CONTRIBUTING.md", *(ROOT / "conformance").rglob("README.md"), *(ROOT / "docs").rglob("*.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    assert {"PLIANT_RCLPY_JAZZY", "PLIANT_YARP", "PLIANT_ISAACLAB"} <= read
+    assert [name for name in sorted(read) if name not in re.findall(r"PLIANT_[A-Z_0-9]+", text)] == []

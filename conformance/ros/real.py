@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 import xmlrpc.client
 from pathlib import Path
 
@@ -106,10 +107,11 @@ def free_domain():
 
 
 class Program(subprocess.Popen):
-    """A process whose output goes to files; `communicate` and `text` read them."""
+    """A process whose output goes to files; `communicate` and `text` read them as long as the object lives."""
 
     def __init__(self, words, env=None):
         self._folder = Path(tempfile.mkdtemp(prefix="pliant-program-"))
+        self._forget = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         with (self._folder / "out").open("wb") as out, (self._folder / "err").open("wb") as err:
             super().__init__(
                 [str(word) for word in words],
@@ -144,7 +146,7 @@ class Program(subprocess.Popen):
                 self.wait(patience)
         self.kill()
         self.wait(patience)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._forget()
 
 
 def until(condition, what="", timeout=LIMIT):

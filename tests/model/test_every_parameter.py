@@ -33,8 +33,8 @@ def parts(spec):
         yield from ((kind, names[k]) for k in sorted({0, len(names) // 2, len(names) - 1}) if names)
 
 
-NIGHTLY = {*SIBLINGS, "3PR", "3RR", "franka-dual"}
-"""Robots of which others have the same kinds of part: 2PR, 2RR and fr3."""
+NIGHTLY = {*SIBLINGS, "franka-dual"}
+"""Robots of which others have the same kinds of part: of `franka-dual`, fr3."""
 
 
 @pytest.mark.parametrize("name", by_day((robot.name for robot in list_robots()), lambda name: name not in NIGHTLY))

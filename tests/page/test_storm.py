@@ -60,6 +60,11 @@ def storm(url: str, seconds: float, seed: int, *spared: str, look=lambda: None) 
     return json.loads(out)
 
 
+def kept_from_a_core(thread: threading.Thread) -> float:
+    """Return how long a thread could have gone on, and the machine did something else [s]."""
+    return 1e-9 * int(Path(f"/proc/self/task/{thread.native_id}/schedstat").read_text().split()[1])
+
+
 class Runs:
     """Notes the simulations that the page begins, without keeping them alive."""
 
@@ -130,7 +135,7 @@ def test_sixteen_browsers_that_do_anything_leave_page_and_simulation_alive(
             storm(server.url, 0.3 * min(seconds, 60.0), 1)  # afterwards all code is loaded and compiled
             runs.newest().resume()
             runs.newest().submit(lambda: runs.newest().set_speed(1.0)).result(60.0)
-            before, wall, simulated = memory(), time.monotonic(), runs.time()
+            before, wall, simulated, kept = memory(), time.monotonic(), runs.time(), kept_from_a_core(thread)
             done, seed = {"pages": 0, "refused": 0}, 2
             sent: set[str] = set()
             course: list[int] = []
@@ -139,7 +144,8 @@ def test_sixteen_browsers_that_do_anything_leave_page_and_simulation_alive(
                 more = storm(server.url, seconds, seed, *spared, look=lambda: course.append(memory() - before))
                 sent |= set(more.pop("sent"))
                 done, seed = {key: done[key] + count for key, count in more.items()}, seed + 1
-            pace = (runs.time() - simulated) / (time.monotonic() - wall)
+            wall, simulated, kept = time.monotonic() - wall, runs.time() - simulated, kept_from_a_core(thread) - kept
+            pace = simulated / wall
             grown = memory() - before
             assert thread.is_alive()
         finally:
@@ -147,7 +153,10 @@ def test_sixteen_browsers_that_do_anything_leave_page_and_simulation_alive(
             runs.newest().stop()
             thread.join(60.0)
     with capfd.disabled():
-        print(f"\n{name}: {done}, {1e-6 * grown:.1f} MB, {pace:.2f} of real time, {runs.count} runs")
+        print(
+            f"\n{name}: {done}, {1e-6 * grown:.1f} MB, {pace:.2f} of real time, {runs.count} runs, "
+            f"{kept:.0f} s without a core"
+        )
         print("growth at each sixth [MB]:", *(f"{1e-6 * part:.1f}" for part in course))
     assert not raised, raised[0]
     assert server.faults == 0
@@ -164,6 +173,6 @@ def test_sixteen_browsers_that_do_anything_leave_page_and_simulation_alive(
     assert not errors
     assert grown < MAX_GROWTH
     if seconds >= HOUR_S:
-        assert pace > 0.95
+        assert simulated + kept > 0.95 * wall  # what other programs take from the loop is not the page's doing
     out, err = capfd.readouterr()
     assert "Traceback" not in out + err

@@ -55,6 +55,24 @@ def run(plan, *, obstacle=True):
     return found, states
 
 
+def test_a_run_is_the_same_however_long_the_arms_have_been_served_before():
+    found = []
+    for idle in (0, 7):
+        with torso_in_process(rendered=False, obstacle=False, start=start_joints(SHORT)) as torso:
+            arms = FrankaGroup([torso.left, torso.right])
+            arms.start("force_torque", "velocity")
+            for _ in range(idle):
+                arms.step()
+            arms.stop()
+            began = round(1e3 * torso.left.time) % loop.IMAGE_CYCLES
+            found.append((began, follow(torso, dataclasses.replace(SHORT, laps=0.05))))
+    (first, one), (second, other) = found
+    assert first != second
+    np.testing.assert_allclose(one.images, other.images, atol=1e-9)
+    assert one.circle_at == other.circle_at
+    np.testing.assert_allclose(one.X_CO, other.X_CO, atol=1e-9)
+
+
 def stopped_safely(states):
     return all(state == ("stop", "idle", pytest.approx(0.0, abs=1e-2), False) for state in states)
 

@@ -108,6 +108,8 @@ class _Budget:
         for key in _COUNTS:
             if _integer(element, key, 0) > MAX_COUNT:
                 raise _fault(element, file, f"{key} is {element.get(key)}; must be at most {MAX_COUNT}", key)
+        if element.tag != "default" and "%" in element.get("class", ""):  # MuJoCo prints an unknown one as a format
+            raise _fault(element, file, f"class is {element.get('class')!r}; must have no %", "class")
         if element.tag == "flexcomp":
             counts = [max(1.0, n) for n in _numbers(element, "count")] or [1.0]
             self.points += int(min(math.prod(counts), 1e9)) * copies

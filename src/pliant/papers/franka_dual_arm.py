@@ -487,15 +487,14 @@ def published_law(plan: Plan, duration: float) -> tuple[Array, Array]:
     Returns:
         times, shape (n,) [s], and lengths of the error, shape (n,) [m].
     """
-    from pliant.papers.arms.follow_tag import CYCLE, IMAGE_PERIOD
+    from pliant.papers.arms.follow_tag import CYCLE, IMAGE_CYCLES
 
     w, mu = 2.0 * math.pi * plan.frequency, 2.0 * plan.decay
     e, held = np.zeros(2), np.zeros(2)
-    every = round(IMAGE_PERIOD / CYCLE)
     times = np.arange(round(duration / CYCLE)) * CYCLE
     sizes = np.empty(len(times))
     for k, t in enumerate(times):
-        if k % every == 0:
+        if k % IMAGE_CYCLES == 0:
             held = e.copy()
         sizes[k] = np.linalg.norm(e)
         fade = math.exp(-mu * t)

@@ -46,8 +46,8 @@ R_WO = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Orientation of the tag in the world: x forward, y up, its print to the right arm."""  # assumed
 CYCLE = 1e-3
 """Of the interface [s]."""
-IMAGE_PERIOD = 0.02
-"""Time between two images [s], section III-F."""
+IMAGE_CYCLES = 20
+"""Cycles between two images, section III-F: 20 ms."""
 RECORD = 5e-3
 """Time between two rows of a run [s]."""
 REACH = 1.5
@@ -347,13 +347,13 @@ class _Eyes:
             VisionError: the tag is not in the image.
         """
         if self.torso.picture is None or self.detector is None:
-            if cycle % round(IMAGE_PERIOD / CYCLE):
+            if cycle % IMAGE_CYCLES:
                 return None
             arms = self.torso.left, self.torso.right
             seen = self.exact.detect(true_pose(*(arm.backend.get("q") for arm in arms)))
             self.found = seen.pixels
             return cycle, estimate_planar_pose(seen.xy, self.corners)
-        if cycle % round(IMAGE_PERIOD / CYCLE):
+        if cycle % IMAGE_CYCLES:
             return None
         taken = self.torso.picture()
         if taken is None or taken[0] == self.stamp:
@@ -376,6 +376,8 @@ def follow(torso: Torso, plan: Plan, *, tick: Callable[[float], None] | None = N
     ending, message, stop_time = Ending.COMPLETED, "", 0.0
     try:
         loop.group.start("force_torque", "velocity")
+        while round(torso.right.time / CYCLE) % IMAGE_CYCLES:  # so that images come in the same cycles of every run
+            loop.group.step()
         began = torso.left.time
         while (outcome := loop.cycle()) is None:
             loop.record()
