@@ -16,7 +16,9 @@
 #include <yarp/os/all.h>
 #include <yarp/sig/all.h>
 
+#ifdef STATIC_PLUGINS
 YARP_DECLARE_PLUGINS(yarpmod)
+#endif
 
 using namespace yarp::dev;
 using namespace yarp::os;
@@ -65,7 +67,9 @@ int main(int argc, char** argv)
     if (argc != 5)
         return 2;
     Network network;
+#ifdef STATIC_PLUGINS
     YARP_REGISTER_PLUGINS(yarpmod);
+#endif
     const std::string child = argv[1], seen = argv[2], shown = argv[3], file = argv[4];
     PolyDriver server, client, grabber, camera;
     bool good = open(server, "(device transformServer) (ROS (enable_ros_publisher 0) (enable_ros_subscriber 0))");

@@ -18,7 +18,9 @@
 #include <yarp/os/Time.h>
 #include <yarp/sig/Vector.h>
 
+#ifdef STATIC_PLUGINS
 YARP_DECLARE_PLUGINS(yarpmod)
+#endif
 
 using namespace yarp::dev;
 using namespace yarp::os;
@@ -49,7 +51,9 @@ static void report(const char* group, const std::string& name, const std::string
 
 int main(int argc, char** argv)
 {
+#ifdef STATIC_PLUGINS
     YARP_REGISTER_PLUGINS(yarpmod);
+#endif
     Network network;
     if (argc < 3 || !network.checkNetwork(5.0)) { std::printf("no name server\n"); return 2; }
     Property options;
