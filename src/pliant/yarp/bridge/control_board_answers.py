@@ -41,15 +41,13 @@ from pliant.yarp.wire.binary import Dialect
 from pliant.yarp.wire.board_calls import CALLS, Call
 from pliant.yarp.wire.joints import StreamCommand
 from pliant.yarp.wire.objects import Stamp, vector
-from pliant.yarp.wire.records import Fields, Pid
+from pliant.yarp.wire.records import Fields, Pid, encode_protocol_version
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Vocab, bottle, number, text
 
 __all__ = ["CONTROL_MODES", "INTERACTION_MODES", "REMOTE_VARIABLES", "answer", "command", "user_scale"]
 
 Row = list[Any]
 CELSIUS = 273.15
-YARP_VERSION = (4, 0, 0)
-"""Version that clients of dialect 4 are told; they compare the protocol number in front of it only."""
 
 CONTROL_MODES = {mode: Vocab.of(joints.CONTROL_MODES[mode.name.lower()]) for mode in ControlMode}
 """Control mode of the board -> its vocabulary."""
@@ -471,7 +469,7 @@ def _answer_4(board: JoinedBoard, request: Bottle, refused: Callable[[str], None
         return v4.REFUSED
     call = CALLS[4].get(name)
     if call is None:
-        return v4.encode_protocol_version(0, *YARP_VERSION)
+        return encode_protocol_version()
     try:
         return v4.encode_reply(name, *_carry_out(board, call, 4, arguments))
     except DeviceError as error:

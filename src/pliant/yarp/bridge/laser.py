@@ -16,7 +16,7 @@ from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import LaserScan, VectorServer
 from pliant.yarp.wire import Dialect, Vocab, bottle
 from pliant.yarp.wire.binary import encode_bottle
-from pliant.yarp.wire.records import call_of
+from pliant.yarp.wire.records import PROTOCOL_CALL, call_of, encode_protocol_version
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Value
 
 IN_USE = 1
@@ -111,6 +111,8 @@ class Rangefinder:
             return encode_bottle(Bottle((IS, Vocab.of(words[2]), *self._values[name])), 3)
         if words == ["help"]:
             return help_reply([f"{name}_RPC" for name in (*self._values, *CHANGES)])
+        if words == [PROTOCOL_CALL]:
+            return encode_protocol_version()
         name = words[0].removesuffix("_RPC") if words else ""
         if words[1:2] not in ([], ["RPC"]) or name not in (*self._values, *CHANGES):
             raise WireError(f"a rangefinder has no call {' '.join(words)[:80]!r}; help lists them", field="method")

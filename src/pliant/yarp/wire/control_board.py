@@ -11,11 +11,9 @@ Source: the interface of YARP 4.0.0, and recorded calls. Never recorded and ther
 
 from __future__ import annotations
 
-import struct
-
 from pliant.base.errors import WireError, nearest
 from pliant.yarp.wire.board_calls import CALLS
-from pliant.yarp.wire.records import Fields, Method, call_of, encode_fields
+from pliant.yarp.wire.records import PROTOCOL_CALL, Fields, Method, call_of, encode_fields
 from pliant.yarp.wire.values import FAIL, Bottle, Vocab, bottle
 
 __all__ = [
@@ -25,7 +23,6 @@ __all__ = [
     "RETURN_VALUES",
     "decode_request",
     "encode_help",
-    "encode_protocol_version",
     "encode_reply",
 ]
 
@@ -77,8 +74,7 @@ REFUSED = bottle(FAIL)
 METHODS: dict[str, Method] = {name: call.method for name, call in CALLS[4].items()}
 """Every method by its name; the return value is not among the results."""
 
-_VERSION_CALL = Method("getRemoteProtocolVersion")
-_VERSION = struct.Struct("<ii4h")
+_VERSION_CALL = Method(PROTOCOL_CALL)
 
 
 def method(name: str) -> Method:
@@ -129,11 +125,3 @@ def encode_reply(name: str, *values: object, status: str = "ok") -> Bottle:
 def encode_help() -> Bottle:
     """Return the reply to ``help``: the names of all methods."""
     return bottle(Vocab.of("many"), ("*** Available commands:", _VERSION_CALL.name, *METHODS, "help"))
-
-
-def encode_protocol_version(protocol: int = 0, major: int = 0, minor: int = 0, patch: int = 0) -> bytes:
-    """Return the reply to `getRemoteProtocolVersion`: four int16 without tags behind the header of a list of one.
-
-    Clients compare the first number only, and it must be 0.
-    """
-    return _VERSION.pack(256, 1, protocol, major, minor, patch)
