@@ -19,9 +19,9 @@ FOLDER = os.environ.get("PLIANT_YARP", "")
 
 
 def folder_of(*wanted: str) -> Path:
-    """Return the folder of YARP's programs; without them, or without one of these, the test is skipped."""
+    """Return the folder of YARP's programs; where one of these is missing, ``yarp`` by default, the test is skipped."""
     folder = Path(FOLDER)
-    for name in ("yarp", *wanted):
+    for name in wanted or ("yarp",):
         if not FOLDER or not (folder / name).exists():
             pytest.skip(f"no {name} of YARP: set PLIANT_YARP to the folder that holds it and yarpserver (README.md)")
     return folder
