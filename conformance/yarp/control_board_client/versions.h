@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <yarp/conf/version.h>
+#include <yarp/dev/IPreciselyTimed.h>
 #include <yarp/dev/all.h>
 
 namespace versions {
@@ -14,6 +15,11 @@ using Joints = std::vector<int>;
 #define OUT(x) x
 #define MODE(name) SelectableControlModeEnum::VOCAB_CM_##name
 using Mode = SelectableControlModeEnum;
+constexpr auto VOCAB_JOINTTYPE_REVOLUTE = JointTypeEnum::VOCAB_JOINTTYPE_REVOLUTE;
+constexpr auto VOCAB_PIDTYPE_POSITION = PidControlTypeEnum::VOCAB_PIDTYPE_POSITION;
+constexpr auto VOCAB_PIDTYPE_VELOCITY = PidControlTypeEnum::VOCAB_PIDTYPE_VELOCITY;
+constexpr auto VOCAB_PIDTYPE_TORQUE = PidControlTypeEnum::VOCAB_PIDTYPE_TORQUE;
+constexpr auto VOCAB_PIDTYPE_CURRENT = PidControlTypeEnum::VOCAB_PIDTYPE_CURRENT;
 
 static bool axes(IPositionControl* pos, int& n)
 {

@@ -164,7 +164,7 @@ GET_4 = {
     "getCurrentImpedanceLimitRPC": ((0,), lambda b: (0.0, 5000.0 / DEG, 0.0, 100.0)),
     "getLastJointFaultRPC": ((0,), lambda b: (0, "no fault")),
     "getRemoteVariableRPC": (("yarp_jntMaxPos",), lambda b: (bottle((2.0 * DEG, 0.3, 3.0 * DEG)),)),
-    "getRemoteVariablesListRPC": ((), lambda b: ([bottle(v) for v in VARIABLES],)),
+    "getRemoteVariablesListRPC": ((), lambda b: ([bottle(*VARIABLES)],)),
     "getInteractionModeOneRPC": ((1,), lambda b: (V("stif"),)),
     "getInteractionModesGroupRPC": (((2, 0),), lambda b: ([V("stif")] * 2,)),
     "getInteractionModesAllRPC": ((), lambda b: ([V("stif")] * 3,)),

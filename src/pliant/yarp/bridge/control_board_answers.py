@@ -318,7 +318,8 @@ _WHOLE: dict[str, Callable[[JoinedBoard, Chosen], object]] = {
     "motion_done": lambda board, axes: all(done > 0.5 for done in _columns(board, "motion_done", axes)[0]),
     "calibrator": lambda board, axes: True,
     "interfaces": lambda board, axes: dict.fromkeys(v4.INTERFACES, True),
-    "variables": lambda board, axes: [Bottle((key,)) for key in REMOTE_VARIABLES],
+    # One list with all names: the client of YARP 4.0 has room for one, and copies as many as there are.
+    "variables": lambda board, axes: [Bottle(tuple(REMOTE_VARIABLES))],
 }
 """Quantity of a whole part -> its value."""
 
