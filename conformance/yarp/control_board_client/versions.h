@@ -81,11 +81,15 @@ void later(PolyDriver& driver, int n, Report report)
     report(modes->getAvailableControlModes(0, available), "modes", double(available.size()));
     report(pid->getAvailablePids(0, loops), "loops", double(loops.size()));
     report(pid->setPidOffset(VOCAB_PIDTYPE_POSITION, 0, 0.5), "setPidOffset", 0.0);
+    yarp::os::Time::delay(0.1);
     report(pid->getPidOffset(VOCAB_PIDTYPE_POSITION, 0, a), "pid_offset", a);
     report(pid->setPidOffset(VOCAB_PIDTYPE_POSITION, 0, 0.0), "setPidOffset_back", 0.0);
+    yarp::os::Time::delay(0.1);
     report(pid->setPidFeedforward(VOCAB_PIDTYPE_POSITION, 0, 0.25), "setPidFeedforward", 0.0);
+    yarp::os::Time::delay(0.1);
     report(pid->getPidFeedforward(VOCAB_PIDTYPE_POSITION, 0, a), "feedforward", a);
     report(pid->setPidFeedforward(VOCAB_PIDTYPE_POSITION, 0, 0.0), "setPidFeedforward_back", 0.0);
+    yarp::os::Time::delay(0.1);
     report(pid->getPidExtraInfo(VOCAB_PIDTYPE_POSITION, 0, info), "getPidExtraInfo", 0.0);
     report(pid->getPidExtraInfos(VOCAB_PIDTYPE_POSITION, infos), "extra_infos", double(infos.size()));
     report(faults->getLastJointFault(0, number, text), "fault", number);

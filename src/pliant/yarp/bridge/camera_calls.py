@@ -16,8 +16,8 @@ from pliant.yarp.bridge.messages import Answer
 from pliant.yarp.bridge.requests import help_reply, words_of
 from pliant.yarp.wire import Bottle, Vocab
 from pliant.yarp.wire.binary import encode_bottle
-from pliant.yarp.wire.records import PROTOCOL_CALL, call_of, encode_protocol_version
-from pliant.yarp.wire.values import FAIL, IS, OK, Value
+from pliant.yarp.wire.records import PROTOCOL_CALL, call_of, encode_protocol_version, return_value
+from pliant.yarp.wire.values import FAIL, IS, Value
 
 INTERFACES = ("fgi", "visr", "visd", "rgdb")
 """Interfaces of cameras."""
@@ -25,8 +25,6 @@ SETTERS = ("visr", "visd")
 """Interfaces whose refused settings are answered with their name and 0."""
 IN_USE = 2
 """Status of a camera that gives images."""
-NOT_IMPLEMENTED = Bottle((Vocab.of("err2"),), layout="tagged")
-"""Return value of a call by records that would change a camera."""
 RECORDS = {
     "Width": "w", "Height": "h", "Resolution": "res", "FOV": "fov", "IntrinsicParam": "intp", "Mirroring": "mirr",
     "SupportedConfigurations": "conf", "Accuracy": "acrc", "ClipPlanes": "clip",
@@ -91,11 +89,11 @@ class CameraCalls:
     def _record(self, name: str, arguments: int) -> Answer:
         """Return the reply to a call by records, which only clients of YARP 4 make."""
         if name.startswith("set"):
-            return encode_bottle(NOT_IMPLEMENTED, 4)
+            return encode_bottle(return_value("err2"), 4)
         values = None if arguments else self._values_of(name.removeprefix("get").removesuffix("RPC"))
         if values is None:
             raise WireError(f"a camera has no call {name[:80]!r}", field="method")
-        return encode_bottle(Bottle((Bottle((OK,), layout="tagged"), *values), layout="tagged"), 4)
+        return encode_bottle(Bottle((return_value("ok"), *values), layout="tagged"), 4)
 
     def _values_of(self, name: str) -> tuple[Value, ...] | None:
         """Return the values of a call by records, None where the camera has no such call or no lens."""

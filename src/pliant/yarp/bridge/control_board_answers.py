@@ -42,7 +42,7 @@ from pliant.yarp.wire.board_calls import CALLS, Call
 from pliant.yarp.wire.joints import StreamCommand
 from pliant.yarp.wire.objects import Stamp, vector
 from pliant.yarp.wire.records import Fields, Pid, encode_protocol_version
-from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Vocab, bottle, number, text
+from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Vocab, number, text
 
 __all__ = ["CONTROL_MODES", "INTERACTION_MODES", "REMOTE_VARIABLES", "answer", "command", "user_scale"]
 
@@ -264,7 +264,8 @@ _READ: dict[str, Callable[..., Columns]] = {
     "loop.enabled": lambda board, axes, loop: [board.controller("enabled", loop, axes) > 0.5],
     "loop.reference": lambda board, axes, loop: [board.controller_reference(loop, axes)],
     "loop.pid": _each(_pid),
-    "loop.info": _each(lambda board, a, loop: bottle(0, 4)),  # assumed: metric feedback and a torque; never recorded
+    # Texts: of the controller, its input and its output, and the units of ten gains. What is not known is empty.
+    "loop.info": _each(lambda board, a, loop: Bottle(("",) * 13, layout="tagged")),
 }
 """Quantity -> how a board gives it."""
 

@@ -12,7 +12,8 @@ from pliant.base.errors import BridgeError, PliantError
 from pliant.devices.base import Sample, SampleSource
 from pliant.yarp.bridge.calls import RpcConnection
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.wire import Bottle, Vocab, format_bottle
+from pliant.yarp.wire import Bottle, Vocab, encode_bottle, format_bottle
+from pliant.yarp.wire.binary import decode_either, encode_value
 from pliant.yarp.wire.values import OK, Int8
 
 SERVER = "/transformServer/rpc"
@@ -62,8 +63,8 @@ REQUESTS: Mapping[str, Callable[[str, Sample], Bottle]] = {
     "/frameTransformSet/serverRPC": pose_record,
 }
 """Ports of transform servers and what they take; the second from YARP 3.5.1 on, the third in 3.5.0."""
-DONE = (OK, 0)
-"""First element of the reply to a pose that was taken; a number in YARP 3.12."""
+TAKEN_3_12 = encode_value(0, 3)
+"""Reply of YARP 3.12 to a pose that was taken, which is no list."""
 
 
 class _Sender:
@@ -108,8 +109,12 @@ class _Sender:
     def _send(self, sample: Sample) -> None:
         connection = self._connection = self._connection or self._connect()
         port = connection.contact.name
-        reply = connection.call(REQUESTS[port](self._child, sample))
-        if not reply.items or reply[0] not in DONE:
+        payload = connection.call_bytes(encode_bottle(REQUESTS[port](self._child, sample), connection.dialect))
+        if payload == TAKEN_3_12:
+            self._told = ""
+            return
+        reply = decode_either(payload, connection.dialect)[0] if payload else Bottle()
+        if not reply.items or reply[0] != OK:
             said = format_bottle(reply)[:200] or "nothing"
             raise BridgeError(f"{port} answers {said} to the pose of {self._child}", field=port)
         self._told = ""

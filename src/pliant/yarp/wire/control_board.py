@@ -5,15 +5,14 @@ itself. One reply is no Bottle: that of `getRemoteProtocolVersion`, the first ca
 
 Enumerations (control mode, interaction mode, joint type, slot of a controller) are vocabularies that travel as int32.
 
-Source: the interface of YARP 4.0.0, and recorded calls. Never recorded and therefore uncertain: the results of
-`getPidExtraInfoRPC` and `getPidExtraInfosRPC`, which are given as lists here.
+Source: the interface of YARP 4.0.0, and recorded calls.
 """
 
 from __future__ import annotations
 
 from pliant.base.errors import WireError, nearest
 from pliant.yarp.wire.board_calls import CALLS
-from pliant.yarp.wire.records import PROTOCOL_CALL, Fields, Method, call_of, encode_fields
+from pliant.yarp.wire.records import PROTOCOL_CALL, Fields, Method, call_of, encode_fields, return_value
 from pliant.yarp.wire.values import FAIL, Bottle, Vocab, bottle
 
 __all__ = [
@@ -116,7 +115,7 @@ def encode_reply(name: str, *values: object, status: str = "ok") -> Bottle:
     """
     if status not in RETURN_VALUES:
         raise WireError(f"return value {status!r}: {nearest(status, RETURN_VALUES)}", field="status")
-    head = Bottle((Vocab.of(status),), layout="tagged")
+    head = return_value(status)
     results = method(name).results
     items = encode_fields(results, values)
     return Bottle((head, *items), layout="tagged") if results else head

@@ -240,6 +240,14 @@ def call_of(request: Bottle) -> tuple[str, tuple[Value, ...]]:
     return text(items[0]) if items else "", items
 
 
+def return_value(code: str) -> Bottle:
+    """Return what a call of YARP 4 returns, ``ok`` or ``err1`` and so on: a list that clients read as 16 bytes.
+
+    Without a tag in front of its element it is 4 bytes shorter, for which they wait.
+    """
+    return Bottle((Vocab.of(code),), layout="tagged")
+
+
 def encode_protocol_version(protocol: int = 0, major: int = 4, minor: int = 0, patch: int = 0) -> bytes:
     """Return the reply to `PROTOCOL_CALL`: four int16 without tags behind the header of a list of one.
 
