@@ -20,7 +20,7 @@ from pliant.yarp.model.control_board import add_control_boards
 BENCH = """
 <mujoco><option timestep="0.001"/>
 <worldbody><geom type="box" size=".5 20 20" pos="3.5 0 0" contype="0" conaffinity="0"/>
-<body name="mast" pos="0 1 0"><camera name="forward" xyaxes="0 -1 0 0 0 1"/></body>
+<body name="mast" pos="0 1 0"><camera name="forward" fovy="60" xyaxes="0 -1 0 0 0 1"/></body>
 <body name="upper"><joint name="shoulder" axis="0 1 0" damping="1" range="-170 170"/>
 <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.02" mass="1"/>
 <body name="lower" pos="0 0 -0.3"><joint name="elbow" axis="0 1 0" damping="1" range="-170 170"/>
@@ -33,7 +33,7 @@ def main() -> None:
     robot = add_control_boards(Robot(mujoco.MjSpec.from_string(BENCH)), {"arm": ("shoulder", "elbow")})
     robot.devices += [Imu(name="imu", body="upper"), ForceTorque(name="ft", body="lower")]
     if "sensors" in sys.argv[3:]:
-        small = {"camera": "forward", "width": 64, "height": 48, "fovy": 60.0, "rate": 10.0}
+        small = {"camera": "forward", "width": 64, "height": 48, "rate": 10.0}
         robot.devices += [
             Laser(name="scan", body="mast", rays=3, min_angle=-0.5, max_angle=0.5, rate=50.0),
             Camera(name="eye", **small),

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from peer import names
 
+from pliant.base.errors import PliantError
+
 HERE = Path(__file__).parent
 FOLDER = os.environ.get("PLIANT_YARP", "")
 """Folder of the programs."""
@@ -102,7 +104,7 @@ class World:
             try:
                 if condition():
                     return
-            except OSError:
+            except (OSError, PliantError):  # a program registers a port before it listens
                 pass
             assert time.monotonic() < end
             time.sleep(0.05)

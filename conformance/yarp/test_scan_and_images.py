@@ -2,7 +2,8 @@
 
 Build the client first (scan_and_images/README.md), then:
 
-PLIANT_YARP_SCAN=/path/to/scan_and_images PLIANT_YARP=/path/to/bin python -m pytest conformance/yarp/test_scan_and_images.py
+export PLIANT_YARP_SCAN=/path/to/scan_and_images PLIANT_YARP=/path/to/bin
+python -m pytest conformance/yarp/test_scan_and_images.py
 """
 
 import math

@@ -33,7 +33,8 @@ name /r/arm
 Joints 3
 """
 """A board of YARP 4 whose axes are where the last reference was."""
-TRANSFORMS = "/frameTransformServer/frameTransform"
+SERVED = [f"/frameTransformServer/frameTransform{kind}_nws_yarp/thrift" for kind in ("Set", "Get")]
+"""Ports for calls of a transform server."""
 
 
 @pytest.fixture(params=["pliant yarpserver", "yarpserver"])
@@ -125,7 +126,7 @@ def test_each_command_of_a_policy_arrives_at_a_stock_board_in_its_mode(board):
 
 
 def test_the_pose_of_a_robot_is_kept_by_a_stock_transform_server_while_it_is_sent(world):
-    world.start("yarpdev", "--device", "frameTransformServer", ports=[f"{TRANSFORMS}Set_nws_yarp/thrift"])
+    world.start("yarpdev", "--device", "frameTransformServer", ports=SERVED)
     run = [sys.executable, "-m", "pliant", "run", str(HERE / "frames_and_pictures" / "robot.urdf"), "--bridge", "yarp"]
     begin = time.time()
     running = world.start_command(run)
@@ -133,7 +134,7 @@ def test_the_pose_of_a_robot_is_kept_by_a_stock_transform_server_while_it_is_sen
 
         def kept():
             """Return the transforms that the server has."""
-            return network.rpc(f"{TRANSFORMS}Get_nws_yarp/thrift", bottle("getTransformsRPC"))[1].items
+            return network.rpc(SERVED[1], bottle("getTransformsRPC"))[1].items
 
         world.wait(lambda: kept())
         poses = [list(pose) for pose in (kept()[0].items for _ in range(3))]

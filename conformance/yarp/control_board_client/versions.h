@@ -60,6 +60,12 @@ static bool get_interactions(IInteractionMode* i, const Joints& j)
 static bool get_all(IInteractionMode* i, Interactions& m) { return i->getInteractionModes(m); }
 static bool get_interaction(IInteractionMode* i, int j, InteractionModeEnum& m) { return i->getInteractionMode(j, m); }
 
+#define LATER(call, name, value)            \
+    do {                                    \
+        bool good = (call);                 \
+        report(good, name, double(value));  \
+    } while (0)
+
 // The calls that YARP 4 has and 3.5 has not; `report` takes each one's result and name.
 template <class Report>
 void later(PolyDriver& driver, int n, Report report)
@@ -78,36 +84,36 @@ void later(PolyDriver& driver, int n, Report report)
     double a = 0.0;
     int number = 0;
     bool flag = false;
-    report(modes->getAvailableControlModes(0, available), "modes", double(available.size()));
-    report(pid->getAvailablePids(0, loops), "loops", double(loops.size()));
-    report(pid->setPidOffset(VOCAB_PIDTYPE_POSITION, 0, 0.5), "setPidOffset", 0.0);
+    LATER(modes->getAvailableControlModes(0, available), "modes", double(available.size()));
+    LATER(pid->getAvailablePids(0, loops), "loops", double(loops.size()));
+    LATER(pid->setPidOffset(VOCAB_PIDTYPE_POSITION, 0, 0.5), "setPidOffset", 0.0);
     yarp::os::Time::delay(0.1);
-    report(pid->getPidOffset(VOCAB_PIDTYPE_POSITION, 0, a), "pid_offset", a);
-    report(pid->setPidOffset(VOCAB_PIDTYPE_POSITION, 0, 0.0), "setPidOffset_back", 0.0);
+    LATER(pid->getPidOffset(VOCAB_PIDTYPE_POSITION, 0, a), "pid_offset", a);
+    LATER(pid->setPidOffset(VOCAB_PIDTYPE_POSITION, 0, 0.0), "setPidOffset_back", 0.0);
     yarp::os::Time::delay(0.1);
-    report(pid->setPidFeedforward(VOCAB_PIDTYPE_POSITION, 0, 0.25), "setPidFeedforward", 0.0);
+    LATER(pid->setPidFeedforward(VOCAB_PIDTYPE_POSITION, 0, 0.25), "setPidFeedforward", 0.0);
     yarp::os::Time::delay(0.1);
-    report(pid->getPidFeedforward(VOCAB_PIDTYPE_POSITION, 0, a), "feedforward", a);
-    report(pid->setPidFeedforward(VOCAB_PIDTYPE_POSITION, 0, 0.0), "setPidFeedforward_back", 0.0);
+    LATER(pid->getPidFeedforward(VOCAB_PIDTYPE_POSITION, 0, a), "feedforward", a);
+    LATER(pid->setPidFeedforward(VOCAB_PIDTYPE_POSITION, 0, 0.0), "setPidFeedforward_back", 0.0);
     yarp::os::Time::delay(0.1);
-    report(pid->getPidExtraInfo(VOCAB_PIDTYPE_POSITION, 0, info), "getPidExtraInfo", 0.0);
-    report(pid->getPidExtraInfos(VOCAB_PIDTYPE_POSITION, infos), "extra_infos", double(infos.size()));
-    report(faults->getLastJointFault(0, number, text), "fault", number);
-    report(brakes->isJointBraked(0, flag), "braked", flag);
-    report(brakes->setManualBrakeActive(0, false), "setManualBrakeActive", 0.0);
-    report(brakes->setAutoBrakeEnabled(0, true), "setAutoBrakeEnabled", 0.0);
-    report(brakes->getAutoBrakeEnabled(0, flag), "automatic_brake", flag);
-    report(set_all(modes, n, MODE(VELOCITY_DIRECT)), "mode_of_velocity_direct", 0.0);
-    report(velocity->setRefVelocity(all), "setRefVelocity_of_all", 0.0);
+    LATER(pid->getPidExtraInfo(VOCAB_PIDTYPE_POSITION, 0, info), "getPidExtraInfo", 0.0);
+    LATER(pid->getPidExtraInfos(VOCAB_PIDTYPE_POSITION, infos), "extra_infos", double(infos.size()));
+    LATER(faults->getLastJointFault(0, number, text), "fault", number);
+    LATER(brakes->isJointBraked(0, flag), "braked", flag);
+    LATER(brakes->setManualBrakeActive(0, false), "setManualBrakeActive", 0.0);
+    LATER(brakes->setAutoBrakeEnabled(0, true), "setAutoBrakeEnabled", 0.0);
+    LATER(brakes->getAutoBrakeEnabled(0, flag), "automatic_brake", flag);
+    LATER(set_all(modes, n, MODE(VELOCITY_DIRECT)), "mode_of_velocity_direct", 0.0);
+    LATER(velocity->setRefVelocity(all), "setRefVelocity_of_all", 0.0);
     yarp::os::Time::delay(0.05);
-    report(velocity->setRefVelocity(Joints{1, 0}, some), "setRefVelocity_of_some", 0.0);
+    LATER(velocity->setRefVelocity(Joints{1, 0}, some), "setRefVelocity_of_some", 0.0);
     yarp::os::Time::delay(0.05);
-    report(velocity->setRefVelocity(0, 1.5), "setRefVelocity_of_one", 0.0);
+    LATER(velocity->setRefVelocity(0, 1.5), "setRefVelocity_of_one", 0.0);
     yarp::os::Time::delay(0.1);
-    report(velocity->getRefVelocity(0, a), "velocity_direct", a);
-    report(velocity->getRefVelocity(all), "getRefVelocity_of_all", 0.0);
-    report(velocity->getRefVelocity(Joints{1, 0}, some), "getRefVelocity_of_some", 0.0);
-    report(set_all(modes, n, MODE(POSITION)), "mode_after_velocity_direct", 0.0);
+    LATER(velocity->getRefVelocity(0, a), "velocity_direct", a);
+    LATER(velocity->getRefVelocity(all), "getRefVelocity_of_all", 0.0);
+    LATER(velocity->getRefVelocity(Joints{1, 0}, some), "getRefVelocity_of_some", 0.0);
+    LATER(set_all(modes, n, MODE(POSITION)), "mode_after_velocity_direct", 0.0);
 }
 
 #define setRefSpeed setTrajSpeed
