@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include <yarp/conf/version.h>
@@ -92,5 +93,6 @@ int main(int argc, char** argv)
         return 1;
     poses(frames, child);
     pictures(images);
-    return 0;
+    std::fflush(stdout);
+    std::_Exit(0);  // frameTransformServer of YARP 4.0 crashes when it is closed
 }
