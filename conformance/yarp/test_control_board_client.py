@@ -50,4 +50,7 @@ def test_every_call_of_the_stock_client_returns_true(biped, carrier):
         "temperature": 25, "gear": 100, "ktau": 0.5,
     }  # fmt: skip
     assert {key: found[key] for key in expected} == pytest.approx(expected)
+    later = {"pid_offset": 0.5, "feedforward": 0.25, "extra_infos": 4, "braked": 0, "fault": 0, "velocity_direct": 1.5}
+    if "velocity_direct" in found:  # YARP 4
+        assert {key: found[key] for key in later} == pytest.approx(later)
     assert found["encoder"] == pytest.approx(10.0, abs=0.5)

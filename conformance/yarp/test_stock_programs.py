@@ -3,118 +3,28 @@
 PLIANT_YARP=/path/to/venv/bin python -m pytest conformance/yarp/test_stock_programs.py
 """
 
-import os
 import re
-import signal
-import subprocess
 import sys
-import textwrap
-import time
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent))
 
-from peer import names  # noqa: E402
+from stock import World, folder_of
 
 pytestmark = pytest.mark.network
-FOLDER = os.environ.get("PLIANT_YARP", "")
 
 
 @pytest.fixture(scope="module")
 def programs():
-    folder = Path(FOLDER)
-    if not FOLDER or not (folder / "yarp").exists():
-        pytest.skip("no programs of YARP: set PLIANT_YARP to the folder that holds yarp and yarpserver (README.md)")
-    return folder
-
-
-def free_port():
-    """Return a port with free numbers above it: yarpserver gives them to its clients without looking.
-
-    They are below the ports that Linux gives to connections.
-    """
-    import random
-    import socket
-
-    while True:
-        first = random.randrange(20_000, 30_000)
-        try:
-            for number in range(first, first + 60):
-                with socket.create_server(("", number)):
-                    pass
-        except OSError:
-            continue
-        return first
-
-
-class World:
-    """A name server and the bench of serve.py, and the programs of YARP in their environment."""
-
-    def __init__(self, folder, home, ours):
-        self.folder, self.ours = folder, ours
-        port = free_port()
-        self.server = ("127.0.0.1", port)
-        self.environment = {**os.environ, "YARP_CONFIG_HOME": str(home), "YARP_COLORED_OUTPUT": "0"}
-        (home / "yarp.conf").write_text(f"127.0.0.1 {port} yarp\n")
-        if ours:
-            command = [sys.executable, "-m", "pliant", "yarpserver", "--socket", str(port)]
-        else:
-            command = [folder / "yarpserver", "--socket", str(port), "--ip", "127.0.0.1", "--write"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
-        self.processes = [subprocess.Popen(command, env=self.environment, **quiet)]
-        self.wait(lambda: names(self.server, "query /root").startswith("registration"))
-        self.serve()
-
-    def serve(self, *options):
-        """Start a bench on the name server."""
-        bench = subprocess.Popen(
-            [sys.executable, HERE / "serve.py", ":".join(map(str, self.server)), *options],
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        self.processes.append(bench)
-        assert bench.stdout.readline().strip().endswith(f":{self.server[1]}")
-
-    @staticmethod
-    def wait(condition, seconds=30.0):
-        end = time.monotonic() + seconds
-        while True:
-            try:
-                if condition():
-                    return
-            except OSError:
-                pass
-            assert time.monotonic() < end
-            time.sleep(0.05)
-
-    def run(self, *arguments, text=None, seconds=30):
-        done = subprocess.run(
-            [self.folder / "yarp", *arguments], env=self.environment, input=text, capture_output=True, text=True,
-            timeout=seconds, check=False,
-        )  # fmt: skip
-        return done.stdout + done.stderr
-
-    def python(self, code, **more):
-        done = subprocess.run(
-            [self.folder / "python", "-c", textwrap.dedent(code)], env={**self.environment, **more},
-            capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def close(self):
-        for process in self.processes[::-1]:
-            os.killpg(process.pid, signal.SIGTERM)  # the programs of a wheel are started by a script
-            process.wait(30)
+    return folder_of()
 
 
 @pytest.fixture(scope="module", params=["pliant yarpserver", "yarpserver"])
 def world(programs, request, tmp_path_factory):
     made = World(programs, tmp_path_factory.mktemp("yarp"), request.param.startswith("pliant"))
+    made.serve()
     yield made
     made.close()
 
@@ -133,10 +43,16 @@ def test_yarp_name_registers_asks_and_removes(world):
 
 
 def test_yarp_rpc_is_answered_by_the_control_board_and_the_clock(world):
-    said = world.run("rpc", "/robot/arm/rpc:i", text="[get] [axes]\n[get] [name] 1\nnonsense\n")
-    assert re.search(r"Response: \[is\] \[axes\] 2 \[tsta\] \d+ [\d.]+ \[ok\]", said)
-    assert re.search(r"Response: \[is\] \[name\] elbow ", said)
-    assert "Response: [nak]" in said
+    if "version 4" in world.run("version"):
+        said = world.run("rpc", "/robot/arm/nws/rpc:i", text="getAxesRPC\ngetAxisNameRPC 1\nnonsense\n")
+        assert re.search(r"Response: \(\[ok\]\) 2\b", said), said
+        assert re.search(r"Response: \(\[ok\]\) elbow\b", said), said
+        assert "Response: [fail]" in said
+    else:
+        said = world.run("rpc", "/robot/arm/rpc:i", text="[get] [axes]\n[get] [name] 1\nnonsense\n")
+        assert re.search(r"Response: \[is\] \[axes\] 2 \[tsta\] \d+ [\d.]+ \[ok\]", said)
+        assert re.search(r"Response: \[is\] \[name\] elbow ", said)
+        assert "Response: [nak]" in said
     assert re.search(r"Response: [\d.]+", world.run("rpc", "/clock/rpc", text="getSimulationTime\n"))
 
 

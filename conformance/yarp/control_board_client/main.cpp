@@ -14,9 +14,14 @@
 #include <yarp/dev/all.h>
 #include <yarp/os/all.h>
 
+#include "versions.h"
+
+#ifdef STATIC_PLUGINS
 YARP_DECLARE_PLUGINS(yarpmod)
+#endif
 
 using namespace yarp::dev;
+using namespace versions;
 using namespace yarp::os;
 
 static int calls = 0, failed = 0;
@@ -37,7 +42,9 @@ static int calls = 0, failed = 0;
 
 int main(int argc, char** argv)
 {
+#ifdef STATIC_PLUGINS
     YARP_REGISTER_PLUGINS(yarpmod);
+#endif
     Network network;
     if (argc < 3 || !network.checkNetwork(5.0)) { std::printf("no name server\n"); return 2; }
     Property options;
@@ -59,13 +66,13 @@ int main(int argc, char** argv)
     TRY(driver.view(calib)); TRY(driver.view(timed));
     if (failed) return 1;
 
-    int axes = 0, number = 0;
-    TRY(pos->getAxes(&axes)); VALUE("axes", axes);
-    const int n = axes;
+    int n = 0, number = 0;
+    TRY(axes(pos, n)); VALUE("axes", n);
     std::vector<double> v(n), w(n), x(n);
-    std::vector<int> modes(n);
+    std::vector<int> states(n);
     std::vector<InteractionModeEnum> inters(n);
     int two[2] = {2, 0};
+    const Joints both{2, 0};
     double pair[2] = {0.0, 0.0}, a = 0.0, b = 0.0, c = 0.0, d = 0.0, before = 0.0, after = 0.0;
     bool flag = false;
     for (int i = 0; i < 200 && !enc->getEncoders(v.data()); ++i) Time::delay(0.02);
@@ -80,11 +87,10 @@ int main(int argc, char** argv)
     TRY(lim->getLimits(0, &a, &b)); VALUE("low", a); VALUE("high", b); TRY(lim->setLimits(0, a, b));
     TRY(lim->getVelLimits(0, &a, &b)); TRY(lim->setVelLimits(0, 0.0, 500.0));
 
-    for (auto& m : modes) m = VOCAB_CM_POSITION;
-    TRY(mode->setControlModes(modes.data())); TRY(mode->setControlMode(0, VOCAB_CM_POSITION));
-    TRY(mode->setControlModes(2, two, modes.data()));
-    TRY(mode->getControlMode(0, &number)); TRY(mode->getControlModes(modes.data()));
-    TRY(mode->getControlModes(2, two, modes.data()));
+    TRY(set_all(mode, n, MODE(POSITION))); TRY(set_mode(mode, 0, MODE(POSITION)));
+    TRY(set_modes(mode, both, MODE(POSITION)));
+    TRY(get_mode(mode, 0, number)); VALUE("position_mode", number == int(MODE(POSITION)));
+    TRY(get_all(mode, n)); TRY(get_modes(mode, both));
     TRY(pos->setRefSpeed(0, 40.0)); TRY(pos->getRefSpeed(0, &a)); VALUE("speed", a);
     for (auto& s : x) s = 30.0;
     TRY(pos->setRefSpeeds(x.data())); TRY(pos->getRefSpeeds(w.data()));
@@ -100,28 +106,26 @@ int main(int argc, char** argv)
     // A relative move begins at the position that the board measures when the call arrives, between these two readings.
     Time::delay(0.3); TRY(enc->getEncoder(0, &before));
     TRY(pos->relativeMove(0, 5.0)); TRY(enc->getEncoder(0, &after));
-    TRY(pos->checkMotionDone(0, &flag)); VALUE("moving", !flag);
+    TRY(pos->checkMotionDone(0, OUT(flag))); VALUE("moving", !flag);
     TRY(pos->getTargetPosition(0, &a));
     VALUE("target_ahead", a - std::clamp(a - 5.0, std::min(before, after), std::max(before, after)));
     TRY(pos->getTargetPositions(w.data())); TRY(pos->getTargetPositions(2, two, pair));
-    for (int i = 0; i < 400 && !flag; ++i) { Time::delay(0.02); pos->checkMotionDone(&flag); }
-    TRY(pos->checkMotionDone(&flag)); TRY(pos->checkMotionDone(2, two, &flag));
+    for (int i = 0; i < 400 && !flag; ++i) { Time::delay(0.02); pos->checkMotionDone(OUT(flag)); }
+    TRY(pos->checkMotionDone(OUT(flag))); TRY(done(pos, both, flag));
     Time::delay(0.1); TRY(enc->getEncoder(0, &a)); VALUE("moved", a - v[0]);
     TRY(pos->positionMove(0, v[0])); TRY(pos->stop(0)); TRY(pos->stop()); TRY(pos->stop(2, two));
     for (auto& s : x) s = 0.0;
     pair[0] = pair[1] = 0.0;
     TRY(pos->relativeMove(x.data())); TRY(pos->relativeMove(2, two, pair));
 
-    for (auto& m : modes) m = VOCAB_CM_POSITION_DIRECT;
-    TRY(mode->setControlModes(modes.data())); TRY(enc->getEncoders(v.data()));
+    TRY(set_all(mode, n, MODE(POSITION_DIRECT))); TRY(enc->getEncoders(v.data()));
     SEND(posd->setPosition(0, v[0])); SEND(posd->setPositions(v.data()));
     pair[0] = v[2]; pair[1] = v[0] + 2.0;
     SEND(posd->setPositions(2, two, pair)); Time::delay(0.3);
     TRY(posd->getRefPosition(0, &a)); VALUE("direct", a - v[0]);
     TRY(posd->getRefPositions(w.data())); TRY(posd->getRefPositions(2, two, pair));
 
-    for (auto& m : modes) m = VOCAB_CM_VELOCITY;
-    TRY(mode->setControlModes(modes.data()));
+    TRY(set_all(mode, n, MODE(VELOCITY)));
     for (auto& s : x) s = 0.0;
     pair[0] = pair[1] = 0.0;
     SEND(vel->velocityMove(x.data())); SEND(vel->velocityMove(2, two, pair)); SEND(vel->velocityMove(0, 3.0));
@@ -133,11 +137,11 @@ int main(int argc, char** argv)
     TRY(imp->getImpedance(0, &a, &b)); VALUE("stiffness", a); VALUE("damping", b);
     TRY(imp->setImpedanceOffset(0, 0.1)); TRY(imp->getImpedanceOffset(0, &a)); VALUE("offset", a);
     TRY(imp->setImpedanceOffset(0, 0.0));
-    SEND(inter->setInteractionMode(0, VOCAB_IM_COMPLIANT)); TRY(inter->getInteractionMode(0, &inters[0]));
+    SEND(inter->setInteractionMode(0, VOCAB_IM_COMPLIANT)); TRY(get_interaction(inter, 0, inters[0]));
     VALUE("compliant", inters[0] == VOCAB_IM_COMPLIANT);
     for (auto& m : inters) m = VOCAB_IM_STIFF;
-    TRY(inter->setInteractionModes(inters.data())); TRY(inter->setInteractionModes(2, two, inters.data()));
-    TRY(inter->getInteractionModes(inters.data())); TRY(inter->getInteractionModes(2, two, inters.data()));
+    TRY(set_all(inter, inters)); TRY(set_interactions(inter, both, inters));
+    TRY(get_all(inter, inters)); TRY(get_interactions(inter, both));
 
     TRY(trq->getTorque(0, &a)); TRY(trq->getTorques(w.data())); TRY(trq->getTorqueRange(0, &a, &b));
     TRY(trq->getTorqueRanges(v.data(), w.data()));
@@ -145,18 +149,18 @@ int main(int argc, char** argv)
     motor.bemf = 0.1; motor.bemf_scale = 2.0; motor.ktau = 0.5; motor.ktau_scale = 3.0;
     TRY(trq->setMotorTorqueParams(0, motor)); motor.ktau = 0.0; TRY(trq->getMotorTorqueParams(0, &motor));
     VALUE("ktau", motor.ktau);
-    TRY(mode->setControlMode(0, VOCAB_CM_TORQUE)); SEND(trq->setRefTorque(0, 0.25)); Time::delay(0.1);
+    TRY(set_mode(mode, 0, MODE(TORQUE))); SEND(trq->setRefTorque(0, 0.25)); Time::delay(0.1);
     TRY(trq->getRefTorque(0, &a)); VALUE("torque", a); TRY(trq->getRefTorques(w.data())); SEND(trq->setRefTorques(w.data()));
     pair[0] = pair[1] = 0.0;
     SEND(trq->setRefTorques(2, two, pair));
-    TRY(mode->setControlMode(0, VOCAB_CM_PWM)); SEND(pwm->setRefDutyCycle(0, 0.2)); Time::delay(0.1);
+    TRY(set_mode(mode, 0, MODE(PWM))); SEND(pwm->setRefDutyCycle(0, 0.2)); Time::delay(0.1);
     TRY(pwm->getRefDutyCycle(0, &a)); VALUE("duty", a); SEND(pwm->setRefDutyCycles(x.data()));
     TRY(pwm->getRefDutyCycles(w.data())); TRY(pwm->getDutyCycle(0, &a)); TRY(pwm->getDutyCycles(w.data()));
-    TRY(mode->setControlMode(0, VOCAB_CM_CURRENT)); SEND(cur->setRefCurrent(0, 0.2)); Time::delay(0.1);
+    TRY(set_mode(mode, 0, MODE(CURRENT))); SEND(cur->setRefCurrent(0, 0.2)); Time::delay(0.1);
     TRY(cur->getRefCurrent(0, &a)); VALUE("current", a); SEND(cur->setRefCurrents(x.data()));
     SEND(cur->setRefCurrents(2, two, pair)); TRY(cur->getRefCurrents(w.data())); TRY(cur->getCurrent(0, &a));
     TRY(cur->getCurrents(w.data())); TRY(cur->getCurrentRange(0, &a, &b)); TRY(cur->getCurrentRanges(v.data(), w.data()));
-    TRY(mode->setControlMode(0, VOCAB_CM_POSITION));
+    TRY(set_mode(mode, 0, MODE(POSITION)));
 
     Pid gains; std::vector<Pid> all(n);
     const PidControlTypeEnum kinds[] = {VOCAB_PIDTYPE_POSITION, VOCAB_PIDTYPE_VELOCITY, VOCAB_PIDTYPE_TORQUE, VOCAB_PIDTYPE_CURRENT};
@@ -169,7 +173,7 @@ int main(int argc, char** argv)
         TRY(pid->setPidErrorLimit(kind, 0, 9.0)); TRY(pid->getPidErrorLimit(kind, 0, &a));
         TRY(pid->getPidErrorLimits(kind, w.data())); TRY(pid->setPidErrorLimits(kind, w.data()));
         TRY(pid->setPidOffset(kind, 0, 0.0)); TRY(pid->resetPid(kind, 0)); TRY(pid->disablePid(kind, 0));
-        TRY(pid->isPidEnabled(kind, 0, &flag)); TRY(pid->enablePid(kind, 0));
+        TRY(pid->isPidEnabled(kind, 0, OUT(flag))); TRY(pid->enablePid(kind, 0));
     }
     VALUE("error_limit", a);
 
@@ -183,7 +187,7 @@ int main(int argc, char** argv)
     TRY(mot->getNumberOfMotors(&number)); TRY(mot->getTemperature(0, &a)); VALUE("temperature", a);
     TRY(mot->getTemperatures(w.data())); TRY(mot->setTemperatureLimit(0, 80.0)); TRY(mot->getTemperatureLimit(0, &a));
     TRY(mot->setGearboxRatio(0, 100.0)); TRY(mot->getGearboxRatio(0, &a)); VALUE("gear", a);
-    TRY(amp->getAmpStatus(0, &number)); TRY(amp->getAmpStatus(modes.data())); TRY(amp->getMaxCurrent(0, &a));
+    TRY(amp->getAmpStatus(0, &number)); TRY(amp->getAmpStatus(states.data())); TRY(amp->getMaxCurrent(0, &a));
     TRY(amp->setMaxCurrent(0, 12.0)); TRY(amp->getNominalCurrent(0, &a)); TRY(amp->setNominalCurrent(0, 12.0));
     TRY(amp->getPeakCurrent(0, &a)); TRY(amp->setPeakCurrent(0, 12.0)); TRY(amp->getPWM(0, &a));
     TRY(amp->getPWMLimit(0, &a)); TRY(amp->setPWMLimit(0, 90.0)); TRY(amp->getPowerSupplyVoltage(0, &a));
@@ -201,6 +205,12 @@ int main(int argc, char** argv)
     TRY(timed->getLastInputStamp().isValid());
     TRY(enc->setEncoder(0, 10.0)); Time::delay(0.2); TRY(enc->getEncoder(0, &a)); VALUE("encoder", a);
     TRY(enc->resetEncoder(0)); TRY(enc->setEncoders(x.data())); TRY(enc->resetEncoders());
+
+    later(driver, n, [](bool good, const char* call, double value) {
+        ++calls;
+        failed += !good;
+        std::printf("%s %s\nvalue %s %.9g\n", good ? "ok" : "FAILED", call, call, value);
+    });
 
     std::printf("calls %d failed %d\n", calls, failed);
     driver.close();

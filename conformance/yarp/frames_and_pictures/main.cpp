@@ -1,5 +1,5 @@
-// Opens YARP's own transformServer, transformClient, fakeFrameGrabber and remote_grabber beside a simulation: the pose
-// that a robot sends is read back, the grabber's pictures are shown on a visual, and a camera of the robot sees them.
+// Opens YARP's own transformServer, transformClient, fakeFrameGrabber and remote_grabber (in YARP 4
+// frameTransformServer, frameTransformClient and frameGrabber_nwc_yarp) beside a simulation: the pose that a robot sends is read back, the grabber's pictures are shown on a visual, and a camera of the robot sees them.
 // Arguments: child frame, port of the camera, port of the pictures, file of the picture (ppm).
 // The headers of YARP 3.5 need these first.
 #include <algorithm>
@@ -9,14 +9,18 @@
 #include <utility>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
+#include <yarp/conf/version.h>
 #include <yarp/dev/IFrameTransform.h>
 #include <yarp/dev/all.h>
 #include <yarp/os/all.h>
 #include <yarp/sig/all.h>
 
+#ifdef STATIC_PLUGINS
 YARP_DECLARE_PLUGINS(yarpmod)
+#endif
 
 using namespace yarp::dev;
 using namespace yarp::os;
@@ -65,19 +69,30 @@ int main(int argc, char** argv)
     if (argc != 5)
         return 2;
     Network network;
+#ifdef STATIC_PLUGINS
     YARP_REGISTER_PLUGINS(yarpmod);
+#endif
     const std::string child = argv[1], seen = argv[2], shown = argv[3], file = argv[4];
     PolyDriver server, client, grabber, camera;
+    const std::string pictures_of = "(name " + shown + ") (mode none) (width 64) (height 64) (freq 20) (src " + file + ")";
+#if YARP_VERSION_MAJOR >= 4
+    bool good = open(server, "(device frameTransformServer)");
+    good = good && open(client, "(device frameTransformClient) (config_name ftc_sub_yarp_only.xml)");
+    good = good && open(grabber, "(device deviceBundler) (wrapper_device frameGrabber_nws_yarp) (attached_device fakeFrameGrabber) "
+        + pictures_of);
+    good = good && open(camera, "(device frameGrabber_nwc_yarp) (local /tester/camera) (remote " + seen + ")");
+#else
     bool good = open(server, "(device transformServer) (ROS (enable_ros_publisher 0) (enable_ros_subscriber 0))");
     good = good && open(client, "(device transformClient) (local /tester/frames) (remote /transformServer)");
-    good = good && open(grabber, "(device frameGrabber_nws_yarp) (subdevice fakeFrameGrabber) (name " + shown
-        + ") (mode none) (width 64) (height 64) (freq 20) (src " + file + ")");
+    good = good && open(grabber, "(device frameGrabber_nws_yarp) (subdevice fakeFrameGrabber) " + pictures_of);
     good = good && open(camera, "(device remote_grabber) (local /tester/camera) (no_rpc) (remote " + seen + ")");
+#endif
     IFrameTransform* frames = nullptr;
     IFrameGrabberImage* images = nullptr;
     if (!good || !client.view(frames) || !camera.view(images))
         return 1;
     poses(frames, child);
     pictures(images);
-    return 0;
+    std::fflush(stdout);
+    std::_Exit(0);  // frameTransformServer of YARP 4.0 crashes when it is closed
 }

@@ -23,7 +23,9 @@
 #include <yarp/dev/all.h>
 #include <yarp/os/all.h>
 
+#ifdef STATIC_PLUGINS
 YARP_DECLARE_PLUGINS(yarpmod)
+#endif
 
 using namespace yarp::dev;
 using namespace yarp::os;
@@ -208,7 +210,9 @@ static int on_clock(double period, double seconds)
 
 int main(int argc, char** argv)
 {
+#ifdef STATIC_PLUGINS
     YARP_REGISTER_PLUGINS(yarpmod);
+#endif
     Network network;
     std::string mode = argc > 1 ? argv[1] : "";
     if (!network.checkNetwork(5.0)) { std::fprintf(stderr, "no name server\n"); return 2; }

@@ -18,7 +18,9 @@
 #include <yarp/os/Time.h>
 #include <yarp/sig/Vector.h>
 
+#ifdef STATIC_PLUGINS
 YARP_DECLARE_PLUGINS(yarpmod)
+#endif
 
 using namespace yarp::dev;
 using namespace yarp::os;
@@ -37,6 +39,18 @@ static int sensors = 0, failed = 0;
         report(Group, name, frame, good, status, stamp, numbers);                                \
     }
 
+// Reads the arrays of a group, which have no frame.
+#define READ_ARRAYS(Group, Kind, Kinds, interface)                                               \
+    for (size_t i = 0; i < interface->getNrOf##Kinds(); ++i) {                                   \
+        std::string name;                                                                        \
+        yarp::sig::Vector numbers;                                                               \
+        double stamp = 0.0;                                                                      \
+        bool good = interface->get##Kind##Name(i, name);                                         \
+        good = interface->get##Kind##Measure(i, numbers, stamp) && good;                         \
+        good = good && interface->get##Kind##Size(i) == numbers.size();                          \
+        report(Group, name, "-", good, interface->get##Kind##Status(i), stamp, numbers);         \
+    }
+
 static void report(const char* group, const std::string& name, const std::string& frame, bool good, int status,
                    double stamp, const yarp::sig::Vector& numbers)
 {
@@ -49,7 +63,9 @@ static void report(const char* group, const std::string& name, const std::string
 
 int main(int argc, char** argv)
 {
+#ifdef STATIC_PLUGINS
     YARP_REGISTER_PLUGINS(yarpmod);
+#endif
     Network network;
     if (argc < 3 || !network.checkNetwork(5.0)) { std::printf("no name server\n"); return 2; }
     Property options;
@@ -66,8 +82,13 @@ int main(int argc, char** argv)
     IOrientationSensors* orientations;
     ITemperatureSensors* temperatures;
     ISixAxisForceTorqueSensors* wrenches;
+    IPositionSensors* positions;
+    IEncoderArrays* encoders;
+    ISkinPatches* patches;
+    IContactLoadCellArrays* cells;
     if (!driver.view(gyroscopes) || !driver.view(accelerometers) || !driver.view(magnetometers) ||
-        !driver.view(orientations) || !driver.view(temperatures) || !driver.view(wrenches)) {
+        !driver.view(orientations) || !driver.view(temperatures) || !driver.view(wrenches) ||
+        !driver.view(positions) || !driver.view(encoders) || !driver.view(patches) || !driver.view(cells)) {
         std::printf("an interface is missing\n");
         return 2;
     }
@@ -79,6 +100,10 @@ int main(int argc, char** argv)
     READ("magnetometer", ThreeAxisMagnetometer, magnetometers)
     READ("temperature", TemperatureSensor, temperatures)
     READ("wrench", SixAxisForceTorqueSensor, wrenches)
+    READ("position", PositionSensor, positions)
+    READ_ARRAYS("encoders", EncoderArray, EncoderArrays, encoders)
+    READ_ARRAYS("skin", SkinPatch, SkinPatches, patches)
+    READ_ARRAYS("cells", ContactLoadCellArray, ContactLoadCellArrays, cells)
     for (size_t i = 0; i < orientations->getNrOfOrientationSensors(); ++i) {
         std::string name, frame;
         yarp::sig::Vector numbers;

@@ -14,6 +14,7 @@ from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import CameraImages, ImageServer, YarpInterface
 from pliant.yarp.wire import Vocab, bottle, decode_bottle, format_bottle, parse_bottle
 from pliant.yarp.wire.images import encode_image
+from pliant.yarp.wire.records import encode_protocol_version
 
 PIXELS = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
 
@@ -102,6 +103,48 @@ def test_the_lens_of_a_camera_is_told(interface):
     assert [found[key] for key in ("k1", "k2", "t1", "t2", "k3")] == [0.1, 0.0, 0.2, 0.0, 0.0]
     assert found["distortionModel"] == "plumb_bob"
     assert found["rectificationMatrix"].items == (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "values"),
+    [
+        ("getHeightRPC", "([ok]) 100"),
+        ("getWidthRPC", "([ok]) 200"),
+        ("getRgbWidthRPC", "([ok]) 200"),
+        ("getRgbHeightRPC", "([ok]) 100"),
+        ("getRgbResolutionRPC", "([ok]) 200 100"),
+        ("getRgbMirroringRPC", "([ok]) [fail]"),
+        ("getDepthResolutionRPC", "([ok]) 200 100"),
+        ("getDepthMirroringRPC", "([ok]) [fail]"),
+        ("getSensorStatusRPC", "([ok]) 2"),
+        ("getLastErrorMsgRPC", '([ok]) "" (0 0.0)'),
+        ("setRgbResolutionRPC 200 100", "[err2]"),
+        ("setDepthAccuracyRPC 0.1", "[err2]"),
+    ],
+)
+def test_calls_by_records_of_clients_of_yarp_4_are_answered(call, values):
+    assert format_bottle(decode_bottle(CALLS.answer(parse_bottle(call)), 4)) == values
+
+
+@pytest.mark.parametrize("kind", ["Rgb", "Depth"])
+def test_records_tell_the_same_numbers_as_vocabularies(kind):
+    def ask(text, dialect):
+        return decode_bottle(CALLS.answer(parse_bottle(text)), dialect).items
+
+    interface = {"Rgb": "visr", "Depth": "visd"}[kind]
+    pairs = {"FOV": "fov", "IntrinsicParam": "intp"} | (
+        {"ClipPlanes": "clip", "Accuracy": "acrc"} if kind == "Depth" else {}
+    )
+    for name, word in pairs.items():
+        assert ask(f"get{kind}{name}RPC", 4)[1:] == ask(f"[{interface}] [get] [{word}]", 3)[3:]
+    if kind == "Rgb":
+        (((width, height, rate, code),),) = ask("getRgbSupportedConfigurationsRPC", 4)[1:]
+        assert (width, height, rate) == ask("[visr] [get] [conf]", 3)[4:7]
+        assert Vocab(code) == Vocab.of("rgb")
+
+
+def test_a_client_of_a_camera_is_told_the_version_of_its_calls_before_it_opens():
+    assert CALLS.answer(parse_bottle("getRemoteProtocolVersion")) == encode_protocol_version()
 
 
 def test_calls_that_a_camera_has_no_answer_to_are_refused():

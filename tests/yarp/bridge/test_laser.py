@@ -13,6 +13,7 @@ from pliant.yarp.bridge.laser import Rangefinder, encode_scan, limited
 from pliant.yarp.client import YarpNetwork
 from pliant.yarp.model.services import LaserScan, VectorServer, YarpInterface
 from pliant.yarp.wire import Bottle, Vocab, bottle, decode_bottle, format_bottle, parse_bottle
+from pliant.yarp.wire.records import PROTOCOL_CALL
 
 XML = """
 <mujoco model="bench"><worldbody><geom type="box" size=".5 20 5" pos="3.5 0 0"/>
@@ -68,6 +69,12 @@ def test_calls_of_a_rangefinder_are_answered_to_programs_of_all_versions(call, v
             for typed in (f"[get] [ilas] [{vocabulary}]", f"get ilas {vocabulary}"):
                 reply = decode_bottle(finder.answer(parse_bottle(typed)), 3)
                 assert format_bottle(reply) == f"[is] [{vocabulary}] {values}"
+
+
+def test_a_client_of_a_rangefinder_is_told_the_version_of_its_calls_before_it_opens():
+    """The client of YARP 4 does not open without the reply: a list of one, and four int16."""
+    finder = Rangefinder((-90.0, 90.0, 0.1, 10.0), 5, 40.0, "laser front", 4)
+    assert finder.answer(bottle(PROTOCOL_CALL)).hex() == "00010000010000000000040000000000"
 
 
 def test_calls_that_would_change_a_rangefinder_are_refused():

@@ -1,7 +1,10 @@
 """The pose of a robot at a transform server."""
 
 import math
+import socket
+import struct
 import threading
+import time
 
 import mujoco
 import numpy as np
@@ -13,11 +16,11 @@ from yarp_world import answers_of
 from pliant.devices.base import Sample
 from pliant.model import Interface, Robot
 from pliant.yarp.bridge.calls import NameClient
-from pliant.yarp.bridge.model_pose import SERVER, pose_request
+from pliant.yarp.bridge.model_pose import REQUESTS, SERVER, pose_record, pose_request
 from pliant.yarp.bridge.network import Network
 from pliant.yarp.model.services import ModelPose, YarpInterface
 from pliant.yarp.wire import bottle, decode_bottle, encode_bottle
-from pliant.yarp.wire.values import FAIL, OK
+from pliant.yarp.wire.values import FAIL, OK, Int8
 
 PERIOD = 0.01
 FALLING = """
@@ -33,19 +36,22 @@ def robot_with_pose():
     return robot
 
 
-class TransformServer:
-    """Takes calls as YARP's transform server does."""
+TAKEN = bottle(OK)
 
-    def __init__(self, world, answer=OK, dialect=None):
+
+class TransformServer:
+    """Takes calls as YARP's transform servers do."""
+
+    def __init__(self, world, answer=TAKEN, dialect=None, port=SERVER):
         self.calls = []
         self.payloads = []
         self.senders = set()
-        self.answer = bottle(answer)
+        self.answer = answer
         self.called = threading.Event()
         self.network = Network(NameClient(world.bridge.server.address), watch=False)
         self.network.start()
         administer = None if dialect is None else answers_of(dialect)
-        self.port = self.network.open(SERVER, output=False, is_rpc=True, on_data=self.take, administer=administer)
+        self.port = self.network.open(port, output=False, is_rpc=True, on_data=self.take, administer=administer)
 
     def take(self, arrival):
         self.calls.append(arrival.bottle())
@@ -70,6 +76,54 @@ def test_the_call_is_the_one_that_clients_of_yarp_make():
     assert request.items[4:] == (1000.0, 1.0, 2.0, 3.0, 0.5, 0.1, 0.2, 0.3)
     assert b"itrf" in encode_bottle(request, 3)
     assert b"tfst" in encode_bottle(request, 3)
+
+
+def test_the_record_is_the_one_that_clients_of_frame_transform_servers_write(monkeypatch):
+    """Both frames, time, a byte for "static", position, quaternion with w last: 11 items."""
+    monkeypatch.setattr("time.time", lambda: 1700000000.5)
+    sample = Sample("p", 0, 0, {"position": np.array([1.0, 2.0, 3.0]), "orientation": np.array([0.5, 0.1, 0.2, 0.3])})
+    name, record = pose_record("/r/frame", sample).items
+    assert name == "setTransformRPC"
+    assert record.items == ("/inertial", "/r/frame", 1700000000.5, Int8(0), 1.0, 2.0, 3.0, 0.1, 0.2, 0.3, 0.5)
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("answer", [bottle(OK), struct.pack("<2i", 1, 0)], ids=["list", "number of YARP 3.12"])
+@pytest.mark.parametrize("port", [port for port in REQUESTS if port != SERVER])
+def test_a_frame_transform_server_gets_records_with_times_of_the_system(port, answer):
+    begin = time.time()
+    with served(robot_with_pose()) as world:
+        told = []
+        world.bridge.on_complaint = told.append
+        server = TransformServer(world, answer, port=port)
+        try:
+            server.wait(6)
+        finally:
+            server.close()
+    records = [call[1].items for call in server.calls if call[0] == "setTransformRPC"]
+    assert len(records) == len(server.calls)
+    stamps = [record[2] for record in records]
+    assert stamps == sorted(set(stamps))
+    assert begin < stamps[0] < stamps[-1] < time.time()
+    assert all(record[3] == Int8(0) for record in records)
+    heights = [record[6] for record in records]
+    assert heights == sorted(set(heights), reverse=True)
+    assert records[-1][7:] == pytest.approx((0.0, 0.0, 0.8, 0.6), abs=1e-12)
+    assert not [text for text in told if "answers" in text]
+
+
+@pytest.mark.network
+def test_a_transform_server_that_is_registered_and_gone_gives_way_to_the_next():
+    later = next(port for port in REQUESTS if port != SERVER)
+    with served(robot_with_pose()) as world:
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            closed = probe.getsockname()[1]
+        NameClient(world.bridge.server.address).register(SERVER, "tcp", "127.0.0.1", closed)
+        server = TransformServer(world, port=later)
+        try:
+            server.wait(2)
+        finally:
+            server.close()
 
 
 @pytest.mark.network
@@ -114,7 +168,7 @@ def test_a_server_that_is_not_there_or_refuses_is_told_once_and_the_run_goes_on(
     with served(robot_with_pose()) as world:
         world.bridge.on_complaint = told.append
         until(lambda: world.simulation.time_ns > 200_000_000, "0.2 s")
-        server = TransformServer(world, FAIL)
+        server = TransformServer(world, bottle(FAIL))
         try:
             server.wait(1)
             until(lambda: any("answers [fail] to the pose" in text for text in told), "the refusal")

@@ -56,7 +56,7 @@ def test_the_server_itself_cannot_be_unregistered():
         assert names.query("/root") is not None
 
 
-@pytest.mark.parametrize("name", ["/root", "root", "fallback"])
+@pytest.mark.parametrize("name", ["/root", "fallback"])
 def test_the_entries_of_the_server_itself_cannot_be_registered_by_others(name):
     with yarp_world() as (server, names, _):
         told, before = [], names.list()
@@ -71,6 +71,16 @@ def test_the_entries_of_the_server_itself_cannot_be_registered_by_others(name):
         assert ask_root(server, f"register {name} tcp 127.0.0.1 12345") == "[fail]"
         assert names.list() == before
         assert names.ask("get", "/root", "process") == ["port /root property process = 7"]
+
+
+def test_a_name_without_a_slash_is_kept_as_it_is():
+    """As by the yarpserver of YARP 4.0: what is registered as ``b`` is no ``/b``."""
+    with yarp_world() as (_, names, _):
+        assert names.register("b", "tcp", "127.0.0.1", 12345).name == "b"
+        assert names.query("b") is not None
+        assert names.query("/b") is None
+        names.unregister("b")
+        assert names.query("b") is None
 
 
 def test_a_server_of_another_name_space_gives_away_the_name_of_the_default_one():

@@ -162,3 +162,13 @@ def test_a_port_of_pliant_reads_both_dialects_and_says_neither(biped):
     assert ask_administration(where, bottle(Vocab.of("pid")))[1] == "pliant"
     assert recognise("/ours/measures:i", where) == Receiver()
     assert (port.port.received, port.port.rejected) == (0, 0)
+
+
+def test_a_caller_that_does_not_say_is_written_to_as_the_port_above_it(monkeypatch):
+    """A client of YARP's rangefinder calls as soon as it is connected, and its port then answers no question."""
+    said = {"/tester/scan": 4}
+    monkeypatch.setattr("pliant.yarp.bridge.recognition.recognise", lambda name, _: Receiver(dialect=said.get(name)))
+    receivers = Receivers(3)
+    for name in ("/tester/scan", "/tester/scan/rpc:o", "/tester/scanner/rpc:o"):
+        receivers.meet(name, Contact(name=name, host="127.0.0.1", port=10002))
+    assert [receivers.dialect_of(name) for name in ("/tester/scan/rpc:o", "/tester/scanner/rpc:o", "")] == [4, 3, 3]

@@ -7,7 +7,7 @@ from yarp_world import answers_of
 from pliant.base.errors import BridgeError
 from pliant.yarp.bridge.nameserver import NameServer
 from pliant.yarp.client import YarpNetwork, find_server
-from pliant.yarp.wire import Stamp, bottle, encode_bottle
+from pliant.yarp.wire import Stamp, Vocab, bottle, encode_bottle
 
 pytestmark = pytest.mark.network
 
@@ -53,6 +53,22 @@ def test_a_port_gets_messages_and_calls_in_its_dialect_and_else_in_the_default(y
             until(lambda given=given: len(heard) == (given or 2), "the message")
     dialects = (spoken, spoken, 3, 4)
     assert heard == [encode_bottle(bottle("f", 2.5), dialect) for dialect in dialects]
+
+
+def test_a_connection_that_the_sender_still_lists_and_the_receiver_does_not_is_made_again(yarp):
+    """Yarpserver gives the name of a port that was closed to the next one, before its sender has noticed."""
+    asked = []
+
+    def administer(command):
+        asked.append(command[0].name)
+        if command[0] == Vocab.of("list"):
+            return bottle(("from", "/sender"), ("to", "/reader"), ("carrier", "tcp"))
+        return bottle(0, "Added") if command[0] == Vocab.of("add") else None
+
+    yarp.network.open("/sender", administer=administer)
+    yarp.open_input("/reader")
+    assert yarp.connect("/sender", "/reader") == "Added"
+    assert asked == ["list", "add"]
 
 
 def test_the_carrier_of_a_uri_is_taken(yarp):

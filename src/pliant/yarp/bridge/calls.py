@@ -277,6 +277,11 @@ def _connection(reply: Bottle) -> tuple[bool, str]:
     return bool(reply.items) and reply[0] == 0, text.strip()
 
 
+def _hears(receiver: Contact, sender: str) -> bool:
+    """Return whether a port lists a connection from a sender."""
+    return bool(ask_administration(receiver, bottle(Vocab.of("list"), Vocab.of("in"), sender)).items)
+
+
 def connect_ports(names: NameClient, source: str, target: str, carrier: str = "") -> str:
     """Connect an output port to an input port, as ``yarp connect`` does, and return what the source says.
 
@@ -288,7 +293,8 @@ def connect_ports(names: NameClient, source: str, target: str, carrier: str = ""
     sender, receiver = names.find(source), names.find(target)
     reply = ask_administration(sender, bottle(Vocab.of("list"), Vocab.of("out"), receiver.name))
     present = reply.find("carrier")
-    if reply.items and (present is None or present == carrier):
+    # A sender that has not noticed yet that a receiver is gone still lists it, and another may have its name by now.
+    if reply.items and present in (None, carrier) and _hears(receiver, sender.name):
         return f"{sender.name} is connected to {receiver.name} already"
     done, text = _connection(
         ask_administration(sender, bottle(Vocab.of("add"), f"{carrier}:/{receiver.name}"), 3 * CALL_TIMEOUT_S)

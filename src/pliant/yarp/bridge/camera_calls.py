@@ -1,7 +1,7 @@
 """The calls that YARP's clients of cameras make: sizes, fields of view, lenses.
 
-The vocabularies and the order of the numbers are those of YARP 3.5's frame grabber and RGBD clients. Nothing of a
-camera can be changed by a call.
+The vocabularies and the order of the numbers are those of YARP 3.5's frame grabber and RGBD clients; YARP 4's call by
+records. Nothing of a camera can be changed by a call.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pliant.yarp.bridge.messages import Answer
 from pliant.yarp.bridge.requests import help_reply, words_of
 from pliant.yarp.wire import Bottle, Vocab
 from pliant.yarp.wire.binary import encode_bottle
+from pliant.yarp.wire.records import PROTOCOL_CALL, call_of, encode_protocol_version, return_value
 from pliant.yarp.wire.values import FAIL, IS, Value
 
 INTERFACES = ("fgi", "visr", "visd", "rgdb")
@@ -24,6 +25,11 @@ SETTERS = ("visr", "visd")
 """Interfaces whose refused settings are answered with their name and 0."""
 IN_USE = 2
 """Status of a camera that gives images."""
+RECORDS = {
+    "Width": "w", "Height": "h", "Resolution": "res", "FOV": "fov", "IntrinsicParam": "intp", "Mirroring": "mirr",
+    "SupportedConfigurations": "conf", "Accuracy": "acrc", "ClipPlanes": "clip",
+}  # fmt: skip
+"""Part of a call by records -> vocabulary of the same call."""
 PROTOCOL = (1, 0)
 """Version of the calls of RGBD cameras, which clients compare."""
 ACCURACY_M = 1e-5
@@ -41,6 +47,7 @@ class CameraCalls:
     | `[visd] [get]` and `[w]`, `[h]`, `[res]`, `[fov]`, `[intp]`, `[mirr]`, `[acrc]`, `[clip]` [m] | of the depth |
     | `[rgdb] [get]` and `[prot]`, `[stat]`, `[mess]` | version, status and fault of an RGBD camera |
     | `[help]` | these calls |
+    | `getRgbFOVRPC` and so on | the same to clients of YARP 4: a return value and the values |
     """
 
     width: int
@@ -60,6 +67,11 @@ class CameraCalls:
         Raises:
             WireError: there is no such call.
         """
+        name, items = call_of(request)
+        if name == PROTOCOL_CALL:
+            return encode_protocol_version()
+        if name.endswith("RPC"):
+            return self._record(name, len(items) - 1)
         words = words_of(request.items)
         if words == ["help"]:
             return encode_bottle(help_reply(self._usages()), 3)
@@ -73,6 +85,33 @@ class CameraCalls:
         reply = (Vocab.of(interface), Vocab.of(what), IS, *values) if values is not None else (FAIL,)
         # Programs that use these vocabularies for numbers with a fraction know dialect 3 only.
         return encode_bottle(Bottle(reply), 3)
+
+    def _record(self, name: str, arguments: int) -> Answer:
+        """Return the reply to a call by records, which only clients of YARP 4 make."""
+        if name.startswith("set"):
+            return encode_bottle(return_value("err2"), 4)
+        values = None if arguments else self._values_of(name.removeprefix("get").removesuffix("RPC"))
+        if values is None:
+            raise WireError(f"a camera has no call {name[:80]!r}", field="method")
+        return encode_bottle(Bottle((return_value("ok"), *values), layout="tagged"), 4)
+
+    def _values_of(self, name: str) -> tuple[Value, ...] | None:
+        """Return the values of a call by records, None where the camera has no such call or no lens."""
+        if name in ("Height", "Width"):
+            return (getattr(self, name.lower()),)
+        if self.depth is not None and name in ("SensorStatus", "LastErrorMsg"):
+            return (IN_USE,) if name == "SensorStatus" else ("", Bottle((0, 0.0), layout="tagged"))
+        for prefix, interface in (("Rgb", "visr"), ("Depth", "visd")):
+            word = RECORDS.get(name.removeprefix(prefix)) if name.startswith(prefix) else None
+            find = self._calls(interface).get(word or "")
+            if find is not None:
+                found = find()
+                if word == "mirr":
+                    return (FAIL,)  # false
+                if word == "conf" and found is not None:  # a list of settings, the code of the pixels as a number
+                    return (Bottle((Bottle((*found[1:-1], Vocab.of("rgb").code), layout="tagged"),)),)
+                return found
+        return None
 
     def _usages(self) -> list[str]:
         return [f"[{name}] [get] [{what}]" for name in INTERFACES for what in self._calls(name)]

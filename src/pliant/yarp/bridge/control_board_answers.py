@@ -41,15 +41,13 @@ from pliant.yarp.wire.binary import Dialect
 from pliant.yarp.wire.board_calls import CALLS, Call
 from pliant.yarp.wire.joints import StreamCommand
 from pliant.yarp.wire.objects import Stamp, vector
-from pliant.yarp.wire.records import Fields, Pid
-from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Vocab, bottle, number, text
+from pliant.yarp.wire.records import Fields, Pid, encode_protocol_version
+from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Vocab, number, text
 
 __all__ = ["CONTROL_MODES", "INTERACTION_MODES", "REMOTE_VARIABLES", "answer", "command", "user_scale"]
 
 Row = list[Any]
 CELSIUS = 273.15
-YARP_VERSION = (4, 0, 0)
-"""Version that clients of dialect 4 are told; they compare the protocol number in front of it only."""
 
 CONTROL_MODES = {mode: Vocab.of(joints.CONTROL_MODES[mode.name.lower()]) for mode in ControlMode}
 """Control mode of the board -> its vocabulary."""
@@ -266,7 +264,8 @@ _READ: dict[str, Callable[..., Columns]] = {
     "loop.enabled": lambda board, axes, loop: [board.controller("enabled", loop, axes) > 0.5],
     "loop.reference": lambda board, axes, loop: [board.controller_reference(loop, axes)],
     "loop.pid": _each(_pid),
-    "loop.info": _each(lambda board, a, loop: bottle(0, 4)),  # assumed: metric feedback and a torque; never recorded
+    # Texts: of the controller, its input and its output, and the units of ten gains. What is not known is empty.
+    "loop.info": _each(lambda board, a, loop: Bottle(("",) * 13, layout="tagged")),
 }
 """Quantity -> how a board gives it."""
 
@@ -320,7 +319,8 @@ _WHOLE: dict[str, Callable[[JoinedBoard, Chosen], object]] = {
     "motion_done": lambda board, axes: all(done > 0.5 for done in _columns(board, "motion_done", axes)[0]),
     "calibrator": lambda board, axes: True,
     "interfaces": lambda board, axes: dict.fromkeys(v4.INTERFACES, True),
-    "variables": lambda board, axes: [Bottle((key,)) for key in REMOTE_VARIABLES],
+    # One list with all names: the client of YARP 4.0 has room for one, and copies as many as there are.
+    "variables": lambda board, axes: [Bottle(tuple(REMOTE_VARIABLES))],
 }
 """Quantity of a whole part -> its value."""
 
@@ -471,7 +471,7 @@ def _answer_4(board: JoinedBoard, request: Bottle, refused: Callable[[str], None
         return v4.REFUSED
     call = CALLS[4].get(name)
     if call is None:
-        return v4.encode_protocol_version(0, *YARP_VERSION)
+        return encode_protocol_version()
     try:
         return v4.encode_reply(name, *_carry_out(board, call, 4, arguments))
     except DeviceError as error:

@@ -16,7 +16,7 @@ from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import LaserScan, VectorServer
 from pliant.yarp.wire import Dialect, Vocab, bottle
 from pliant.yarp.wire.binary import encode_bottle
-from pliant.yarp.wire.records import call_of
+from pliant.yarp.wire.records import PROTOCOL_CALL, call_of, encode_protocol_version, return_value
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Value
 
 IN_USE = 1
@@ -30,7 +30,6 @@ CODES = {
 }
 """Vocabulary of a call of YARP 3.5 and before -> the call of later versions, which ends in ``_RPC``."""
 CHANGES = ("setDistanceRange", "setScanLimits", "setHorizontalResolution", "setScanRate")
-NOT_IMPLEMENTED = Vocab.of("err2")
 
 
 def limited(described: LaserScan | None, angles: NDArray[np.float64]) -> Callable[[NDArray[np.float64]], list[float]]:
@@ -111,14 +110,16 @@ class Rangefinder:
             return encode_bottle(Bottle((IS, Vocab.of(words[2]), *self._values[name])), 3)
         if words == ["help"]:
             return help_reply([f"{name}_RPC" for name in (*self._values, *CHANGES)])
+        if words == [PROTOCOL_CALL]:
+            return encode_protocol_version()
         name = words[0].removesuffix("_RPC") if words else ""
         if words[1:2] not in ([], ["RPC"]) or name not in (*self._values, *CHANGES):
             raise WireError(f"a rangefinder has no call {' '.join(words)[:80]!r}; help lists them", field="method")
         if name in CHANGES:
-            return bottle(FAIL if self._dialect == 3 else NOT_IMPLEMENTED)
+            return bottle(FAIL) if self._dialect == 3 else return_value("err2")
         if len(items) != len(words[:2]):
             raise WireError(f"a rangefinder takes {name} without arguments", field="method")
-        done: Value = OK if self._dialect == 3 else Bottle((OK,))
+        done: Value = OK if self._dialect == 3 else return_value("ok")
         return Bottle((done, *self._values[name]), layout="tagged")
 
 

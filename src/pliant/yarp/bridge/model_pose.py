@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.devices.base import Sample, SampleSource
 from pliant.yarp.bridge.calls import RpcConnection
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.wire import Bottle, Vocab, format_bottle
-from pliant.yarp.wire.values import OK
+from pliant.yarp.wire import Bottle, Vocab, encode_bottle, format_bottle
+from pliant.yarp.wire.binary import decode_either, encode_value
+from pliant.yarp.wire.values import OK, Int8
 
 SERVER = "/transformServer/rpc"
-"""Port of the transform server; gazebo-yarp-plugins has no other."""
+"""Port of ``transformServer`` (YARP 3.0 to 3.8), the only one of gazebo-yarp-plugins."""
 PARENT = "/inertial"
 """Name of the world's frame; gazebo-yarp-plugins."""
 LIFETIME_S = 1000.0
@@ -26,16 +30,41 @@ POLL_S = 0.1
 """How often the thread looks whether it is to stop [s]."""
 
 
+def _numbers(sample: Sample) -> tuple[list[float], list[float]]:
+    """Return the position and the orientation (w, x, y, z) of a sample of `ModelPoseDevice`."""
+    position, orientation = np.asarray(sample.values["position"]), np.asarray(sample.values["orientation"])
+    return position.tolist(), orientation.tolist()
+
+
 def pose_request(child: str, sample: Sample) -> Bottle:
-    """Return the call that sets the transform from the world to a frame.
+    """Return the call by which ``transformServer`` sets the transform from the world to a frame.
 
     Args:
         child: name of the frame.
         sample: of `pliant.yarp.devices.model_pose.ModelPoseDevice`.
     """
-    position, orientation = sample.values["position"], sample.values["orientation"]
-    numbers = (LIFETIME_S, *map(float, position), *map(float, orientation))  # pyright: ignore[reportArgumentType]
-    return Bottle((Vocab.of("itrf"), Vocab.of("tfst"), PARENT, child, *numbers))
+    position, orientation = _numbers(sample)
+    return Bottle((Vocab.of("itrf"), Vocab.of("tfst"), PARENT, child, LIFETIME_S, *position, *orientation))
+
+
+def pose_record(child: str, sample: Sample) -> Bottle:
+    """Return the call by which ``frameTransformServer`` does so, with a record for the transform.
+
+    Its time is that of the system, as YARP's own clients have it: the server drops a transform whose time is 0.2 s
+    behind its clock, and one that is not newer than the last.
+    """
+    position, (w, *vector) = _numbers(sample)
+    return Bottle(("setTransformRPC", Bottle((PARENT, child, time.time(), Int8(0), *position, *vector, w))))
+
+
+REQUESTS: Mapping[str, Callable[[str, Sample], Bottle]] = {
+    SERVER: pose_request,
+    "/frameTransformServer/frameTransformSet_nws_yarp/thrift": pose_record,
+    "/frameTransformSet/serverRPC": pose_record,
+}
+"""Ports of transform servers and what they take; the second from YARP 3.5.1 on, the third in 3.5.0."""
+TAKEN_3_12 = encode_value(0, 3)
+"""Reply of YARP 3.12 to a pose that was taken, which is no list."""
 
 
 class _Sender:
@@ -78,15 +107,35 @@ class _Sender:
             self._disconnect()
 
     def _send(self, sample: Sample) -> None:
-        if self._connection is None:
-            contact = self._network.names.find(SERVER)
-            self._receivers.meet(SERVER, contact)
-            self._connection = RpcConnection(contact, self._port, self._receivers.dialect_of(SERVER), TIMEOUT_S)
-        reply = self._connection.call(pose_request(self._child, sample))
+        connection = self._connection = self._connection or self._connect()
+        port = connection.contact.name
+        payload = connection.call_bytes(encode_bottle(REQUESTS[port](self._child, sample), connection.dialect))
+        if payload == TAKEN_3_12:
+            self._told = ""
+            return
+        reply = decode_either(payload, connection.dialect)[0] if payload else Bottle()
         if not reply.items or reply[0] != OK:
             said = format_bottle(reply)[:200] or "nothing"
-            raise BridgeError(f"{SERVER} answers {said} to the pose of {self._child}", field=SERVER)
+            raise BridgeError(f"{port} answers {said} to the pose of {self._child}", field=port)
         self._told = ""
+
+    def _connect(self) -> RpcConnection:
+        """Return a connection to the first transform server that answers.
+
+        Raises:
+            BridgeError: there is none.
+        """
+        names = self._network.names
+        fault = BridgeError(
+            f"none of {', '.join(REQUESTS)} is registered with the name server at {names.address}", field=SERVER
+        )
+        for contact in filter(None, map(names.query, REQUESTS)):
+            try:
+                self._receivers.meet(contact.name, contact)
+                return RpcConnection(contact, self._port, self._receivers.dialect_of(contact.name), TIMEOUT_S)
+            except BridgeError as error:
+                fault = error
+        raise fault
 
     def _tell(self, text: str) -> None:
         """Tell a fault once, until a pose is taken again."""

@@ -350,8 +350,6 @@ class NameServer:
         if name == ANY or name.startswith("="):
             self._temporary += 1
             name = f"/tmp/port/{self._temporary}{name if name != ANY else ''}"
-        if not name.startswith("/") and name != "fallback":
-            name = f"/{name}"
         if name in self._own_names:
             raise WireError(f"{name} is an entry of the name server itself; must be another name", field="name")
         carrier = "tcp" if carrier == ANY else carrier

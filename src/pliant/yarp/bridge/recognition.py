@@ -83,8 +83,17 @@ class Receivers:
         return None if receiver is None else receiver.dialect
 
     def dialect_of(self, name: str) -> Dialect:
-        """Return the dialect in which a receiver is written to."""
-        return self.told_dialect(name) or self.dialect
+        """Return the dialect of a receiver: its own, else that of a port above it, else the default.
+
+        A port of YARP answers no question while it waits for the reply to a call, which a client may make as soon as it
+        is connected; the port of its stream has answered before, and the port of its calls has a name below it.
+        """
+        while name:
+            told = self.told_dialect(name)
+            if told is not None:
+                return told
+            name = name.rpartition("/")[0]
+        return self.dialect
 
     def sensor_groups_of(self, name: str) -> int:
         """Return the lists that a reader of sensors, or the same client's caller, takes in a message."""

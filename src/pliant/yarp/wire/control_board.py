@@ -5,17 +5,14 @@ itself. One reply is no Bottle: that of `getRemoteProtocolVersion`, the first ca
 
 Enumerations (control mode, interaction mode, joint type, slot of a controller) are vocabularies that travel as int32.
 
-Source: the interface of YARP 4.0.0, and recorded calls. Never recorded and therefore uncertain: the results of
-`getPidExtraInfoRPC` and `getPidExtraInfosRPC`, which are given as lists here.
+Source: the interface of YARP 4.0.0, and recorded calls.
 """
 
 from __future__ import annotations
 
-import struct
-
 from pliant.base.errors import WireError, nearest
 from pliant.yarp.wire.board_calls import CALLS
-from pliant.yarp.wire.records import Fields, Method, call_of, encode_fields
+from pliant.yarp.wire.records import PROTOCOL_CALL, Fields, Method, call_of, encode_fields, return_value
 from pliant.yarp.wire.values import FAIL, Bottle, Vocab, bottle
 
 __all__ = [
@@ -25,7 +22,6 @@ __all__ = [
     "RETURN_VALUES",
     "decode_request",
     "encode_help",
-    "encode_protocol_version",
     "encode_reply",
 ]
 
@@ -77,8 +73,7 @@ REFUSED = bottle(FAIL)
 METHODS: dict[str, Method] = {name: call.method for name, call in CALLS[4].items()}
 """Every method by its name; the return value is not among the results."""
 
-_VERSION_CALL = Method("getRemoteProtocolVersion")
-_VERSION = struct.Struct("<ii4h")
+_VERSION_CALL = Method(PROTOCOL_CALL)
 
 
 def method(name: str) -> Method:
@@ -120,7 +115,7 @@ def encode_reply(name: str, *values: object, status: str = "ok") -> Bottle:
     """
     if status not in RETURN_VALUES:
         raise WireError(f"return value {status!r}: {nearest(status, RETURN_VALUES)}", field="status")
-    head = Bottle((Vocab.of(status),), layout="tagged")
+    head = return_value(status)
     results = method(name).results
     items = encode_fields(results, values)
     return Bottle((head, *items), layout="tagged") if results else head
@@ -129,11 +124,3 @@ def encode_reply(name: str, *values: object, status: str = "ok") -> Bottle:
 def encode_help() -> Bottle:
     """Return the reply to ``help``: the names of all methods."""
     return bottle(Vocab.of("many"), ("*** Available commands:", _VERSION_CALL.name, *METHODS, "help"))
-
-
-def encode_protocol_version(protocol: int = 0, major: int = 0, minor: int = 0, patch: int = 0) -> bytes:
-    """Return the reply to `getRemoteProtocolVersion`: four int16 without tags behind the header of a list of one.
-
-    Clients compare the first number only, and it must be 0.
-    """
-    return _VERSION.pack(256, 1, protocol, major, minor, patch)

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import functools
 import re
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
@@ -34,6 +35,9 @@ from pliant.base.errors import WireError
 from pliant.yarp.wire.binary import MAX_ITEMS, Dialect
 from pliant.yarp.wire.values import FAIL, OK, Bottle, Int16, Value, Vocab, boolean, integer, number, text, vocabulary
 
+PROTOCOL_CALL = "getRemoteProtocolVersion"
+"""First call of every client of YARP 4 that calls by records; it does not open without the reply."""
+_VERSION = struct.Struct("<ii4h")
 Fields: TypeAlias = tuple[Any, ...]
 """Values of a record, or arguments or results of a call; its `Argument` rows name their types."""
 
@@ -234,6 +238,22 @@ def call_of(request: Bottle) -> tuple[str, tuple[Value, ...]]:
     """Return the name of a call, "" for an empty request, and its elements from the name on."""
     items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
     return text(items[0]) if items else "", items
+
+
+def return_value(code: str) -> Bottle:
+    """Return what a call of YARP 4 returns, ``ok`` or ``err1`` and so on: a list that clients read as 16 bytes.
+
+    Without a tag in front of its element it is 4 bytes shorter, for which they wait.
+    """
+    return Bottle((Vocab.of(code),), layout="tagged")
+
+
+def encode_protocol_version(protocol: int = 0, major: int = 4, minor: int = 0, patch: int = 0) -> bytes:
+    """Return the reply to `PROTOCOL_CALL`: four int16 without tags behind the header of a list of one.
+
+    Clients compare the first number only, and it must be 0.
+    """
+    return _VERSION.pack(256, 1, protocol, major, minor, patch)
 
 
 @dataclass(frozen=True, slots=True)
