@@ -13,9 +13,19 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
+from pliant.identification.clock import Command, clock_of, with_missing_rows
 from pliant.identification.faults import exchanged
 from pliant.identification.measurements import Measurement, Trials, as_measurements, motor_references
-from pliant.identification.parameters import STARTS, Load, load_with, scale_parameters, with_blocks, with_values
+from pliant.identification.parameters import (
+    LOST,
+    STARTS,
+    Load,
+    ScaledParameters,
+    load_with,
+    scale_parameters,
+    with_blocks,
+    with_values,
+)
 from pliant.identification.results import Fit, Identification
 from pliant.identification.solver import (
     Residuals,
@@ -74,6 +84,8 @@ class _Run:
     """Step [s] and times [s] of each simulation; from two of them the limit of a step of 0 is extrapolated."""
     keep: NDArray[np.bool_]
     """Samples that are compared, beside those that the trial leaves out."""
+    commanded: tuple[Command, ...] = ()
+    """The two references of motors, with those of missing rows; empty in modes without motors."""
     inputs: dict[tuple[str, float], tuple[object, tuple[Array, Array]]] = field(default_factory=dict)
     """Kind of input and step -> what it depends on, and its values of the last simulation."""
 
@@ -84,6 +96,10 @@ class _Run:
         if self.inputs.get((kind, step), (None,))[0] != key:
             self.inputs[kind, step] = key, build()
         return self.inputs[kind, step][1]
+
+    def lost(self, number: int) -> list[str]:
+        """Return the names of the references in missing rows that are parameters; the run has a number."""
+        return [LOST.format(j, number, row) for j, c in enumerate(self.commanded, 1) for row in c.uncertain]
 
     def kept(self, name: str) -> NDArray[np.bool_]:
         """Return the samples in which an output is compared, shape (n,)."""
@@ -151,39 +167,80 @@ def fit_actuator(
     """
     if actuator.mode in (Mode.LINK_TORQUE, Mode.LINK_PID, Mode.MOTOR_TORQUES):
         raise LawError(f"fit_actuator: mode {actuator.mode.value} cannot be fitted; must be 2, 3, 5 or 6", field="mode")
-    options = Search(**search)
-    trials = as_measurements(data)
-    load = _load_of(outputs, load)
+    options, trials, load = Search(**search), as_measurements(data), _load_of(outputs, load)
     actuator = with_blocks(actuator, free)
     scaled = scale_parameters(actuator, free, ties or {}, load)
     _check_outputs(outputs)
+    task = _Task(actuator, scaled, outputs, weights, dt, skip, load)
+    found, trials = _with_better_times(task, trials, options)
+    if set(EXCHANGED) <= set(outputs) and any(f.explained < 1.0 - POOR for f in found.fits if f.quantity in EXCHANGED):
+        swap = exchanged(*EXCHANGED)
+        swapped = [dataclasses.replace(trial, columns=swap(trial.columns)) for trial in trials]
+        note = _exchange_note(found, task.fit(swapped, dataclasses.replace(options, starts=1, profile=False)))
+        found = dataclasses.replace(found, warnings=(*note, *found.warnings))
+    return found
 
-    def fitted(trials: Sequence[Measurement], options: Search) -> Identification:
-        runs = [_prepare(actuator, trial, outputs, dt, skip) for trial in trials]
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What is fitted to measurements; the fields are arguments of `fit_actuator`."""
+
+    actuator: CompliantActuator
+    scaled: ScaledParameters
+    outputs: Sequence[str]
+    weights: Mapping[str, float] | None
+    dt: float | None
+    skip: float
+    load: Load | None
+
+    def fit(self, trials: Sequence[Measurement], options: Search) -> Identification:
+        """Return the fit to some measurements."""
+        runs = [_prepare(self.actuator, trial, self.outputs, self.dt, self.skip) for trial in trials]
         if not any(run.keep.any() for run in runs):
-            raise LawError(f"fit_actuator: skip = {skip:g} s leaves no sample", field="skip")
-        compared = _Compared.of(actuator, runs, outputs, weights or {}, load)
-        every = scaled.with_starts(compared.starts())
+            raise LawError(f"fit_actuator: skip = {self.skip:g} s leaves no sample", field="skip")
+        compared = _Compared.of(self.actuator, runs, self.outputs, self.weights or {}, self.load)
+        every = self.scaled.with_starts(compared.starts())
         solution = solve(every, compared.residuals, options, step=1e-4, rough=compared.rough())
         again = dataclasses.replace(options, starts=1)
-        for _ in range(REWEIGHTINGS if weights is None and len(outputs) > 1 else 0):
+        for _ in range(REWEIGHTINGS if self.weights is None and len(self.outputs) > 1 else 0):
             before, compared = compared.sigma, compared.reweighted(every.values(solution.x))
             solution = solve(every, compared.residuals, again, step=1e-4, first=[solution.x])
-            ratios = np.array([compared.sigma[name] / before[name] for name in outputs])
+            ratios = np.array([compared.sigma[name] / before[name] for name in self.outputs])
             if ratios.max() < 1.1 * ratios.min():
                 break
         fits = compared.fits(compared.simulate(every.values(solution.x)))
         profiled = (every, compared.residuals) if options.profile else None
-        notes = _limited(with_values(actuator, every.values(solution.x)), runs, free)
-        return identification_of(actuator, scaled, solution, fits, notes, profiled)
+        values = every.values(solution.x)
+        notes = _limited(with_values(self.actuator, values), runs, self.scaled.names)
+        return identification_of(self.actuator, self.scaled, solution, fits, notes, profiled)
 
-    found = fitted(trials, options)
-    if set(EXCHANGED) <= set(outputs) and any(f.explained < 1.0 - POOR for f in found.fits if f.quantity in EXCHANGED):
-        swap = exchanged(*EXCHANGED)
-        swapped = [dataclasses.replace(trial, columns=swap(trial.columns)) for trial in trials]
-        note = _exchange_note(found, fitted(swapped, dataclasses.replace(options, starts=1, profile=False)))
-        found = dataclasses.replace(found, warnings=(*note, *found.warnings))
-    return found
+
+def _with_better_times(
+    task: _Task, trials: Sequence[Measurement], options: Search
+) -> tuple[Identification, Sequence[Measurement]]:
+    """Return a fit and its measurements: with the stamps, or where these jitter, with the clock that tells more."""
+    found = task.fit(trials, options)
+    clocks = [clock_of(trial["time"]) if "time" in trial else None for trial in trials]
+    if not task.actuator.mode.has_motors or all(clock is None or clock.exact for clock in clocks):
+        return found, trials
+    regular = [
+        trial if clock is None else dataclasses.replace(trial, columns={**trial.columns, "time": clock.times()})
+        for trial, clock in zip(trials, clocks, strict=True)
+    ]
+    other = task.fit(regular, dataclasses.replace(options, starts=1, profile=False))
+    names = list(dict.fromkeys(f.quantity for f in found.fits))
+    before, after = ({name: each.rms(name) for name in names} for each in (found, other))
+    if sum(math.log(max(after[name], 1e-300) / max(before[name], 1e-300)) for name in names) >= 0.0:
+        return found, trials
+    if options.profile:
+        other = task.fit(regular, options)
+    jitter = max(clock.jitter / clock.period for clock in clocks if clock is not None)
+    note = (
+        f"the stamps jitter by up to {100.0 * jitter:.0f} % of the period about a regular clock (one standard "
+        f"deviation), whose times are used: the rms of the residuals is "
+        + ", ".join(f"{after[name] / before[name]:.2g} of that with the stamps ({name})" for name in names)
+    )
+    return dataclasses.replace(other, warnings=(note, *other.warnings)), regular
 
 
 def _exchange_note(found: Identification, other: Identification) -> list[str]:
@@ -341,11 +398,13 @@ class _Compared:
         return cls(actuator, runs, measured, sigma, load)
 
     def starts(self) -> list[str]:
-        """Return the names of the positions of compared motors, and of a free link, at the first samples."""
+        """Return the names of what is fitted beside: the first positions of compared motors and of a free link, and
+        references in missing rows."""
         moving = ["link"] if self.load is not None else []
         if self.actuator.mode.has_motors:
             moving += [f"motor_{j}" for j in (1, 2) if f"motor_{j}_position" in self.sigma]
-        return [STARTS.format(which, i) for i in range(len(self.runs)) for which in moving]
+        starts = [STARTS.format(which, i) for i in range(len(self.runs)) for which in moving]
+        return starts + [name for i, run in enumerate(self.runs) for name in run.lost(i)]
 
     def reweighted(self, values: Mapping[str, float]) -> _Compared:
         """Return the same comparison in units of the residuals that values of the parameters leave."""
@@ -461,7 +520,8 @@ def _prepare(
     grids = [(step, time if uniform and not motors else whole(step))]
     if motors and dt is None:
         grids.append((0.5 * step, whole(0.5 * step)))
-    return _Run(trial=trial, grids=tuple(grids), keep=time - time[0] >= skip - 1e-12)
+    commanded = _commanded(actuator, trial) if motors else ()
+    return _Run(trial=trial, grids=tuple(grids), keep=time - time[0] >= skip - 1e-12, commanded=commanded)
 
 
 def _timeless(actuator: CompliantActuator) -> bool:
@@ -488,24 +548,31 @@ def _held(time: Array, values: Array, grid: Array, step: float, delay: float) ->
 
 
 def _references(
-    actuator: CompliantActuator, trial: Measurement, step: float, grid: Array, delay: float
+    actuator: CompliantActuator, run: _Run, step: float, grid: Array, delay: float, lost: Sequence[float]
 ) -> tuple[Array, Array]:
-    motors, time = actuator.law.motors, trial["time"]
-    if actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET):
-        _, a, b = trial.spring_angles(actuator.law.second_input)
-        if actuator.mode == Mode.SPRING_EQ_PRESET and motors == 2 and actuator.law.second_input == "angle":
-            a, b = 0.5 * (a + b), 0.5 * (a - b)
-        # Measured motor positions are continuous.
-        return np.interp(grid, time, a), np.interp(grid, time, b)
-    a, b = _commanded(actuator, trial)
-    return _held(time, a, grid, step, delay), _held(time, b, grid, step, delay)
+    if run.commanded:
+        held, rest = [], list(lost)
+        for command in run.commanded:
+            values, count = command.values.copy(), len(command.uncertain)
+            values[list(command.uncertain)] += rest[:count]
+            rest = rest[count:]
+            held.append(_held(command.time, values, grid, step, delay))
+        return held[0], held[1]
+    law, time = actuator.law, run.trial["time"]
+    _, a, b = run.trial.spring_angles(law.second_input)
+    if actuator.mode == Mode.SPRING_EQ_PRESET and law.motors == 2 and law.second_input == "angle":
+        a, b = 0.5 * (a + b), 0.5 * (a - b)
+    # Measured motor positions are continuous.
+    return np.interp(grid, time, a), np.interp(grid, time, b)
 
 
-def _commanded(actuator: CompliantActuator, trial: Measurement) -> tuple[Array, Array]:
-    """Return the two references of a log, of the motors or equilibrium and preset."""
+def _commanded(actuator: CompliantActuator, trial: Measurement) -> tuple[Command, Command]:
+    """Return the two references of a log, of the motors or equilibrium and preset, also in missing rows."""
     motors = "reference_1" in trial or actuator.mode == Mode.PID_REFS
     first, second = ("reference_1", "reference_2") if motors else ("equilibrium", "preset")
-    return trial[first], trial[second] if actuator.law.motors == 2 else np.zeros(trial.samples)
+    time, clock = trial["time"], clock_of(trial["time"])
+    a, b = trial[first], trial[second] if actuator.law.motors == 2 else np.zeros(trial.samples)
+    return with_missing_rows(clock, time, a), with_missing_rows(clock, time, b)
 
 
 def _simulate(
@@ -519,7 +586,10 @@ def _simulate(
 ) -> dict[str, Array]:
     """Return simulated traces, of motors and a free link at the beginning and after each step, (n + 1,), else (n,)."""
     trial, delay = run.trial, values["command_delay"]
-    ref_1, ref_2 = run.remembered("references", step, delay, lambda: _references(actuator, trial, step, grid, delay))
+    lost = tuple(values.get(name, 0.0) for name in run.lost(number))
+    ref_1, ref_2 = run.remembered(
+        "references", step, (delay, lost), lambda: _references(actuator, run, step, grid, delay, lost)
+    )
     actuator.check_preset(float(ref_2.min()), "ref_2")
     actuator.check_preset(float(ref_2.max()), "ref_2")
     sensor = tuple(values.get(f"position_{kind}", usual) for kind, usual in _PERFECT.items())

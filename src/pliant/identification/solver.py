@@ -430,9 +430,7 @@ def identification_of(
     breaks = np.cumsum([f.measured.size for f in fits])[:-1].tolist()
     found = with_values(actuator, scaled.values(solution.x))
     correlation = lag_correlation(solution.residual, breaks)
-    inflation = np.ones(scaled.start.size)
-    if correlation > 2.0 / math.sqrt(max(1, solution.residual.size)):
-        inflation = block_inflation(solution.jacobian, solution.residual, breaks)
+    inflation = block_inflation(solution.jacobian, solution.residual, breaks)
     judged = _judge(scaled, solution, found.law, inflation)
     estimates = judged.estimates
     if profiled is not None:
