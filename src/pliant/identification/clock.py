@@ -107,6 +107,8 @@ class Command:
     """Values, shape (n,)."""
     uncertain: tuple[int, ...] = ()
     """Rows whose value was interpolated where the command may have stepped."""
+    limits: tuple[float, float] | None = None
+    """What the drive cuts it off at; None if it takes all of it."""
 
 
 def with_missing_rows(clock: Clock | None, time: Array, values: Array) -> Command:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Unpack
 
@@ -15,7 +15,7 @@ from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
 from pliant.identification.clock import Command, clock_of, with_missing_rows
 from pliant.identification.faults import exchanged
-from pliant.identification.measurements import Measurement, Trials, as_measurements, motor_references
+from pliant.identification.measurements import Measurement, Trials, as_measurements
 from pliant.identification.parameters import (
     LOST,
     STARTS,
@@ -27,6 +27,16 @@ from pliant.identification.parameters import (
     with_values,
 )
 from pliant.identification.results import Fit, Identification
+from pliant.identification.saturation import (
+    CORRELATED,
+    ENDS,
+    EXPLAINED,
+    LIMIT,
+    limited_notes,
+    limits_note,
+    torque_limit,
+    with_limits,
+)
 from pliant.identification.solver import (
     Residuals,
     ScaledResiduals,
@@ -42,7 +52,6 @@ from pliant.laws.base import Law, get_law
 from pliant.laws.compile import compiled
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
-from pliant.laws.motor import DCMotor
 
 __all__ = ["OUTPUTS", "expected_errors", "fit_actuator", "fit_friction", "fit_servo", "predict_actuator"]
 
@@ -97,9 +106,13 @@ class _Run:
             self.inputs[kind, step] = key, build()
         return self.inputs[kind, step][1]
 
-    def lost(self, number: int) -> list[str]:
-        """Return the names of the references in missing rows that are parameters; the run has a number."""
-        return [LOST.format(j, number, row) for j, c in enumerate(self.commanded, 1) for row in c.uncertain]
+    def beside(self, number: int) -> list[str]:
+        """Return the names of references in missing rows and of their limits that are parameters of this run."""
+        names = []
+        for j, command in enumerate(self.commanded, 1):
+            names += [LOST.format(j, number, row) for row in command.uncertain]
+            names += [LIMIT.format(j, end) for end in ENDS] if command.limits is not None else []
+        return names
 
     def kept(self, name: str) -> NDArray[np.bool_]:
         """Return the samples in which an output is compared, shape (n,)."""
@@ -173,6 +186,7 @@ def fit_actuator(
     _check_outputs(outputs)
     task = _Task(actuator, scaled, outputs, weights, dt, skip, load)
     found, trials = _with_better_times(task, trials, options)
+    found = _with_saturation(task, trials, options, found)
     if set(EXCHANGED) <= set(outputs) and any(f.explained < 1.0 - POOR for f in found.fits if f.quantity in EXCHANGED):
         swap = exchanged(*EXCHANGED)
         swapped = [dataclasses.replace(trial, columns=swap(trial.columns)) for trial in trials]
@@ -192,10 +206,15 @@ class _Task:
     dt: float | None
     skip: float
     load: Load | None
+    cut_off: bool = False
+    """Whether drives cut references off."""
 
     def fit(self, trials: Sequence[Measurement], options: Search) -> Identification:
         """Return the fit to some measurements."""
         runs = [_prepare(self.actuator, trial, self.outputs, self.dt, self.skip) for trial in trials]
+        if self.cut_off:
+            cut = with_limits(self.actuator, trials, [run.commanded for run in runs]) or ()
+            runs = [dataclasses.replace(run, commanded=commanded) for run, commanded in zip(runs, cut, strict=True)]
         if not any(run.keep.any() for run in runs):
             raise LawError(f"fit_actuator: skip = {self.skip:g} s leaves no sample", field="skip")
         compared = _Compared.of(self.actuator, runs, self.outputs, self.weights or {}, self.load)
@@ -211,7 +230,9 @@ class _Task:
         fits = compared.fits(compared.simulate(every.values(solution.x)))
         profiled = (every, compared.residuals) if options.profile else None
         values = every.values(solution.x)
-        notes = _limited(with_values(self.actuator, values), runs, self.scaled.names)
+        notes = limited_notes(with_values(self.actuator, values), trials, self.scaled.names)
+        if self.cut_off:
+            notes = limits_note([run.commanded for run in runs], values)
         return identification_of(self.actuator, self.scaled, solution, fits, notes, profiled)
 
 
@@ -228,19 +249,47 @@ def _with_better_times(
         for trial, clock in zip(trials, clocks, strict=True)
     ]
     other = task.fit(regular, dataclasses.replace(options, starts=1, profile=False))
-    names = list(dict.fromkeys(f.quantity for f in found.fits))
-    before, after = ({name: each.rms(name) for name in names} for each in (found, other))
-    if sum(math.log(max(after[name], 1e-300) / max(before[name], 1e-300)) for name in names) >= 0.0:
+    if _ratio(other, found) >= 1.0:
         return found, trials
     if options.profile:
         other = task.fit(regular, options)
     jitter = max(clock.jitter / clock.period for clock in clocks if clock is not None)
     note = (
         f"the stamps jitter by up to {100.0 * jitter:.0f} % of the period about a regular clock (one standard "
-        f"deviation), whose times are used: the rms of the residuals is "
-        + ", ".join(f"{after[name] / before[name]:.2g} of that with the stamps ({name})" for name in names)
+        f"deviation), whose times are used: the residuals are {_ratio(other, found):.2g} of those with the stamps"
     )
     return dataclasses.replace(other, warnings=(note, *other.warnings)), regular
+
+
+def _ratio(other: Identification, found: Identification) -> float:
+    """Return the ratio of the rms of the residuals of two fits, the geometric mean over the quantities."""
+    names = dict.fromkeys(f.quantity for f in found.fits)
+    ratios = [max(other.rms(name), 1e-300) / max(found.rms(name), 1e-300) for name in names]
+    return math.exp(float(np.mean(np.log(ratios))))
+
+
+def _with_saturation(
+    task: _Task, trials: Sequence[Measurement], options: Search, found: Identification
+) -> Identification:
+    """Return a fit with the saturation that explains its residuals, if one does, else the fit."""
+    if found.correlation < CORRELATED or not task.actuator.mode.has_motors:
+        return found
+    scaled, tasks = task.scaled, []
+    limit = torque_limit(task.actuator, trials, scaled.names)
+    if limit is not None:
+        free = {**dict(zip(scaled.names, scaled.start.tolist(), strict=True)), limit[0]: limit[1]}
+        tasks.append(dataclasses.replace(task, scaled=scale_parameters(task.actuator, free, scaled.ties, task.load)))
+    if with_limits(task.actuator, trials, [_commanded(task.actuator, trial) for trial in trials]) is not None:
+        tasks.append(dataclasses.replace(task, cut_off=True))
+    fits = [(each.fit(trials, dataclasses.replace(options, starts=1, profile=False)), each) for each in tasks]
+    best = min(fits, key=lambda pair: _ratio(pair[0], found), default=None)
+    if best is None or _ratio(best[0], found) > EXPLAINED:
+        return found
+    other = best[0] if not options.profile else best[1].fit(trials, options)
+    note = f"saturation explains the residuals, which are {_ratio(other, found):.2g} of those without it"
+    if not best[1].cut_off:
+        note += f": {other.estimates[-1].name} was freed"
+    return dataclasses.replace(other, warnings=(note, *other.warnings))
 
 
 def _exchange_note(found: Identification, other: Identification) -> list[str]:
@@ -252,31 +301,6 @@ def _exchange_note(found: Identification, other: Identification) -> list[str]:
         f"the columns {' and '.join(EXCHANGED)} look exchanged: with each in the place of the other the largest rms of "
         f"the residuals is {after:.3g} rad, here {before:.3g} rad; exchange their names"
     ]
-
-
-def _limited(actuator: CompliantActuator, runs: Sequence[_Run], free: Iterable[str]) -> list[str]:
-    """Return for which measured motors the controller asks more torque than the actuator allows in 1 % of a log."""
-    if not actuator.mode.has_motors or any(name.endswith("max_torque") for name in free):
-        return []
-    notes = []
-    for run in (run for run in runs if run.trial.samples > 2):
-        time, commanded = run.trial["time"], motor_references(run.trial, actuator)
-        late = np.searchsorted(time, time - actuator.command_delay, side="right").clip(1) - 1
-        pairs = ((actuator.motor_1, actuator.pid_1), (actuator.motor_2, actuator.pid_2))
-        for i, (motor, pid) in enumerate(pairs, 1):
-            column = f"motor_{i}_position"
-            if not isinstance(motor, DCMotor) or pid is None or i not in commanded or column not in run.trial:
-                continue
-            theta = run.trial[column]
-            asked = np.abs(pid.kp * (commanded[i][late] - theta) - pid.kd * np.gradient(theta, time))
-            share = float(np.mean(asked > motor.stall_torque))
-            if share > 0.01:
-                notes.append(
-                    f"motor_{i}: its controller asks up to {asked.max():.3g}, and its torque ends at "
-                    f"{motor.stall_torque:g} in {100.0 * share:.0f} % of {run.trial.source}; set motor_{i}.max_torque, "
-                    "to inf for no limit, or free it"
-                )
-    return notes
 
 
 def predict_actuator(
@@ -399,12 +423,12 @@ class _Compared:
 
     def starts(self) -> list[str]:
         """Return the names of what is fitted beside: the first positions of compared motors and of a free link, and
-        references in missing rows."""
+        references in missing rows, and the limits of references."""
         moving = ["link"] if self.load is not None else []
         if self.actuator.mode.has_motors:
             moving += [f"motor_{j}" for j in (1, 2) if f"motor_{j}_position" in self.sigma]
         starts = [STARTS.format(which, i) for i in range(len(self.runs)) for which in moving]
-        return starts + [name for i, run in enumerate(self.runs) for name in run.lost(i)]
+        return starts + list(dict.fromkeys(name for i, run in enumerate(self.runs) for name in run.beside(i)))
 
     def reweighted(self, values: Mapping[str, float]) -> _Compared:
         """Return the same comparison in units of the residuals that values of the parameters leave."""
@@ -548,14 +572,17 @@ def _held(time: Array, values: Array, grid: Array, step: float, delay: float) ->
 
 
 def _references(
-    actuator: CompliantActuator, run: _Run, step: float, grid: Array, delay: float, lost: Sequence[float]
+    actuator: CompliantActuator, run: _Run, step: float, grid: Array, delay: float, beside: Sequence[float]
 ) -> tuple[Array, Array]:
     if run.commanded:
-        held, rest = [], list(lost)
+        held, rest = [], list(beside)
         for command in run.commanded:
             values, count = command.values.copy(), len(command.uncertain)
             values[list(command.uncertain)] += rest[:count]
             rest = rest[count:]
+            if command.limits is not None:
+                (low, high), rest = rest[:2], rest[2:]
+                values = np.clip(values, command.limits[0] + low, command.limits[1] + high)
             held.append(_held(command.time, values, grid, step, delay))
         return held[0], held[1]
     law, time = actuator.law, run.trial["time"]
@@ -586,9 +613,9 @@ def _simulate(
 ) -> dict[str, Array]:
     """Return simulated traces, of motors and a free link at the beginning and after each step, (n + 1,), else (n,)."""
     trial, delay = run.trial, values["command_delay"]
-    lost = tuple(values.get(name, 0.0) for name in run.lost(number))
+    beside = tuple(values.get(name, 0.0) for name in run.beside(number))
     ref_1, ref_2 = run.remembered(
-        "references", step, (delay, lost), lambda: _references(actuator, run, step, grid, delay, lost)
+        "references", step, (delay, beside), lambda: _references(actuator, run, step, grid, delay, beside)
     )
     actuator.check_preset(float(ref_2.min()), "ref_2")
     actuator.check_preset(float(ref_2.max()), "ref_2")
