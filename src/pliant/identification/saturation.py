@@ -40,9 +40,9 @@ def asked_torques(actuator: CompliantActuator, trial: Measurement) -> dict[int, 
     return asked
 
 
-def limited_notes(actuator: CompliantActuator, trials: Sequence[Measurement], free: Iterable[str]) -> list[str]:
+def limited_notes(actuator: CompliantActuator, trials: Sequence[Measurement]) -> list[str]:
     """Return for which measured motors the controller asks more torque than the actuator allows in 1 % of a log."""
-    if not actuator.mode.has_motors or any(name.endswith("max_torque") for name in free):
+    if not actuator.mode.has_motors:
         return []
     notes = []
     for trial in trials:
