@@ -90,7 +90,9 @@ def test_a_plan_knows_the_code_of_all_wings_of_pliant_that_make_or_read_robots(m
     places = [offer.value for kind in plans.OFFERED for offer in offers(kind)]
     for place in places:
         assert any(f"{place.partition(':')[0]}.".startswith(f"{name}.") for name in names), place
-    assert {"pliant.feet", "pliant.franka", "pliant.rods", "pliant.sdf", "pliant.yarp", "pliant.dynamixel"} <= set(names)
+    assert {"pliant.feet", "pliant.franka", "pliant.rods", "pliant.sdf", "pliant.yarp", "pliant.dynamixel"} <= set(
+        names
+    )
 
 
 @pytest.mark.parametrize("kind", plans.OFFERED)
