@@ -20,6 +20,7 @@ def interrupted():
     count = []
     before = {number: signal.getsignal(number) for number in termination.ENDING}
     signal.signal(signal.SIGINT, lambda *_: count.append(1))
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, also for these tests
     yield count
     for number, handler in before.items():
         signal.signal(number, handler)

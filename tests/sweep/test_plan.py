@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import PliantError
+from pliant.base.journal import code_digest
+from pliant.base.wing import Wing, declare, offers, withdraw
 from pliant.sweep import SweepPlan, Variation, parse_variation
 from pliant.sweep import plan as plans
 
@@ -74,7 +76,7 @@ def test_a_distribution_draws_what_it_says():
     assert not math.isnan(np.mean(draws))
 
 
-def test_a_plan_knows_the_code_of_the_wings_that_read_robot_files(monkeypatch):
+def test_a_plan_knows_the_code_of_all_wings_of_pliant_that_make_or_read_robots(monkeypatch):
     """So that a sweep of an SDF does not go on with the results of another reader."""
     plan = SweepPlan(source="arm.sdf", variations=(parse_variation("elbow.k1=1,2"),))
     before, names = plan.digest(), []
@@ -85,4 +87,33 @@ def test_a_plan_knows_the_code_of_the_wings_that_read_robot_files(monkeypatch):
 
     monkeypatch.setattr(plans, "code_digest", changed)
     assert plan.digest() != before
-    assert {"pliant.formats", "pliant.rods", "pliant.sdf"} <= set(names)
+    places = [offer.value for kind in plans.OFFERED for offer in offers(kind)]
+    for place in places:
+        assert any(f"{place.partition(':')[0]}.".startswith(f"{name}.") for name in names), place
+    assert {"pliant.feet", "pliant.franka", "pliant.rods", "pliant.sdf", "pliant.yarp", "pliant.dynamixel"} <= set(
+        names
+    )
+
+
+@pytest.mark.parametrize("kind", plans.OFFERED)
+def test_a_changed_wing_makes_the_results_of_a_sweep_new(kind, tmp_path, monkeypatch):
+    """A robot of a wing's catalogue, a device, a format, a tag or a block of a file may all have changed."""
+    package = tmp_path / f"guest_of_{kind}"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "offered.py").write_text("THING = 1\n")
+    (package / "used.py").write_text("STIFFNESS = 1.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    place = f"{package.name}.offered:THING"
+    one = kind in ("devices", "formats", "tags", "batches")
+    declare(Wing(name="guest", summary="A guest.", **{kind: (place,) if one else {"thing": place}}))
+    try:
+        plan = SweepPlan(source="arm.yaml", variations=(parse_variation("elbow.k1=1,2"),))
+        before = plan.digest()
+        code_digest.cache_clear()
+        assert plan.digest() == before
+        (package / "used.py").write_text("STIFFNESS = 2.0\n")
+        code_digest.cache_clear()
+        assert plan.digest() != before
+    finally:
+        withdraw("guest")

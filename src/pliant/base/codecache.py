@@ -26,7 +26,6 @@ import tempfile
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -34,6 +33,7 @@ from pliant.base import shipped
 from pliant.base.compiling import follow_numba
 from pliant.base.errors import LawError
 from pliant.base.numba_arrays import register_arrays
+from pliant.base.numba_types import Dispatcher, PythonFunction, Returned
 from pliant.base.replacing import replacing
 
 log = logging.getLogger("pliant")
@@ -559,7 +559,7 @@ class CodeFiles:
             return None
         return folder / _code_name(self._shipped_stem, key)
 
-    def load(self, key: object) -> Any:
+    def load(self, key: object) -> object:
         """Return what was kept under a key, None if there is nothing that is whole."""
         path = self._shipped(shipped.folder(), shipped.translated(key)) if shipped.receiving() is None else None
         if path is not None and path.is_file() and shipped.fits():
@@ -615,7 +615,7 @@ class Compiled:
         options: of `numba.njit`, without ``cache``.
     """
 
-    def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    def __init__(self, function: PythonFunction, options: Mapping[str, bool | str]) -> None:
         self._options = options
         self.py_func = function
         """The function in Python."""
@@ -624,20 +624,20 @@ class Compiled:
         functools.update_wrapper(self, function)
 
     @functools.cached_property
-    def dispatcher(self) -> Any:
+    def dispatcher(self) -> Dispatcher:
         """numba's function, with a cache whose files are checked (`CodeFiles`)."""
         return _dispatcher(self.py_func, self._options)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: object) -> Returned:
         return self.dispatcher(*args)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Returned:
         if name.startswith("__") or name == "dispatcher":
             raise AttributeError(name)
         return getattr(self.dispatcher, name)
 
 
-def njit(**options: Any) -> Callable[[Callable[..., Any]], Compiled]:
+def njit(**options: bool | str) -> Callable[[PythonFunction], Compiled]:
     """Return a decorator as `numba.njit` with these options; the function is `Compiled` at its first call.
 
     numba keeps compiled functions beside their source, or in the user's cache folder. Where it can write to neither, a
@@ -673,13 +673,13 @@ def _cache_class() -> type:
     return Cache
 
 
-def _dispatcher(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+def _dispatcher(function: PythonFunction, options: Mapping[str, bool | str]) -> Dispatcher:
     import numba
     from numba.core import config
 
     make = _cache_class()
 
-    def attach(dispatcher: Any) -> Any:
+    def attach(dispatcher: Dispatcher) -> Dispatcher:
         cache = make(dispatcher.py_func)
         base = cache._impl.filename_base
         chosen = repr(sorted((key, repr(value)) for key, value in options.items()))

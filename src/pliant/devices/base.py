@@ -192,6 +192,8 @@ class DeviceBase:
         self._counters = _Counters()
         self._rng = np.random.default_rng(0)
         self._seq = 0
+        self.newest: Values | None = None
+        """What was measured last, before the latency; None before the first measurement."""
         self._line: deque[tuple[int, Values]] = deque()
         self._command_line: deque[tuple[int, Command]] = deque()
         self._last_command_ns: int | None = None
@@ -263,6 +265,7 @@ class DeviceBase:
         """Clear commands, delay lines and counters, draw the noise biases and restart the firmware."""
         self._rng = rng
         self._seq = 0
+        self.newest = None
         self._line.clear()
         self._command_line.clear()
         self._last_command_ns = None
@@ -334,15 +337,7 @@ class DeviceBase:
             values[name] = array
         if self._perturbations:
             self._perturb(values)
-        if self.latency_ns:
-            line = self._line
-            line.append((stamp_ns, values))
-            while len(line) > 1 and line[1][0] <= stamp_ns - self.latency_ns:
-                line.popleft()
-            measured_ns, values = line[0]
-            if self._stamp_measurement:
-                stamp_ns = measured_ns
-        return self._sample(stamp_ns, MappingProxyType(values))
+        return self._arriving(stamp_ns, MappingProxyType(values))
 
     # ------------------------------------------------------------------ any thread
     def request(self, name: str, /, **args: object) -> Future[object]:
@@ -420,6 +415,19 @@ class DeviceBase:
         """Do nothing. A device with threads or libraries overrides this and releases them."""
 
     # ------------------------------------------------------------------ inside
+    def _arriving(self, stamp_ns: int, values: Values) -> Sample:
+        """Keep what is measured now as `newest`; return the sample that arrives now, which is as old as the latency."""
+        self.newest = values
+        if self.latency_ns:
+            line = self._line
+            line.append((stamp_ns, values))
+            while len(line) > 1 and line[1][0] <= stamp_ns - self.latency_ns:
+                line.popleft()
+            measured_ns, values = line[0]
+            if self._stamp_measurement:
+                stamp_ns = measured_ns
+        return self._sample(stamp_ns, values)
+
     def _sample(self, stamp_ns: int, values: Values) -> Sample:
         """Return the next sample."""
         seq = self._seq

@@ -153,7 +153,7 @@ class Board(DeviceBase):
         """Return the sample; without noise and latency its fields are rows that are made when they are asked for."""
         if self._perturbations or self.latency_ns:
             return super().read(stamp_ns)
-        return self._sample(stamp_ns, TableValues(self._places, self._gather()))
+        return self._arriving(stamp_ns, TableValues(self._places, self._gather()))
 
     def _trip(self) -> None:
         for joint in self.joints:

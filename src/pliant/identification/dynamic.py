@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
+from pliant.identification.clock import clock_of
 from pliant.identification.faults import exchanged
-from pliant.identification.measurements import Measurement, Trials, as_measurements, motor_references
-from pliant.identification.parameters import STARTS, Load, load_with, scale_parameters, with_blocks, with_values
+from pliant.identification.measurements import Measurement, Trials, as_measurements
+from pliant.identification.parameters import (
+    STARTS,
+    Load,
+    ScaledParameters,
+    load_with,
+    scale_parameters,
+    with_blocks,
+    with_values,
+)
 from pliant.identification.results import Fit, Identification
+from pliant.identification.saturation import (
+    CORRELATED,
+    EXPLAINED,
+    limited_notes,
+    limits_note,
+    torque_limit,
+    with_limits,
+)
+from pliant.identification.simulated import OUTPUTS, Run, commands_of, prepare, simulate_run
 from pliant.identification.solver import (
     Residuals,
     ScaledResiduals,
@@ -26,22 +43,13 @@ from pliant.identification.solver import (
     orthogonal,
     solve,
 )
-from pliant.laws import layout
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law, get_law
-from pliant.laws.compile import compiled
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
-from pliant.laws.motor import DCMotor
 
 __all__ = ["OUTPUTS", "expected_errors", "fit_actuator", "fit_friction", "fit_servo", "predict_actuator"]
 
-
-MAX_STEPS = 5_000_000
-"""Maximum number of time steps in the simulation of one measurement."""
-
-MOTOR_STEP = 2.0e-4
-"""Longest of the two steps of the default simulation with motors [s]; the other one is half as long."""
 
 EXCHANGED = ("link_position", "motor_1_position")
 """Outputs of a free link whose columns are exchanged where that may explain a poor fit."""
@@ -51,45 +59,6 @@ EXCHANGE_GAIN = 0.2
 """Largest rms of the residuals with exchanged columns over that without, at which they are named; assumed."""
 REWEIGHTINGS = 5
 """Most searches with weights from the residuals of the one before."""
-
-OUTPUTS: dict[str, str] = {
-    "link_position": "link_position",
-    "torque": "torque",
-    "external_torque": "torque",
-    "motor_1_position": "motor_1_position",
-    "motor_2_position": "motor_2_position",
-    "equilibrium": "equilibrium",
-    "preset": "preset",
-}
-"""Measured column -> simulated trace that it is compared with. If the link position is compared, the link moves freely
-with its `Load`."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """One measurement, and the grids of its simulation."""
-
-    trial: Measurement
-    grids: tuple[tuple[float, Array], ...]
-    """Step [s] and times [s] of each simulation; from two of them the limit of a step of 0 is extrapolated."""
-    keep: NDArray[np.bool_]
-    """Samples that are compared, beside those that the trial leaves out."""
-    inputs: dict[tuple[str, float], tuple[object, tuple[Array, Array]]] = field(default_factory=dict)
-    """Kind of input and step -> what it depends on, and its values of the last simulation."""
-
-    def remembered(
-        self, kind: str, step: float, key: object, build: Callable[[], tuple[Array, Array]]
-    ) -> tuple[Array, Array]:
-        """Return inputs of a simulation, which few parameters change."""
-        if self.inputs.get((kind, step), (None,))[0] != key:
-            self.inputs[kind, step] = key, build()
-        return self.inputs[kind, step][1]
-
-    def kept(self, name: str) -> NDArray[np.bool_]:
-        """Return the samples in which an output is compared, shape (n,)."""
-        torques = [column for column in ("torque", "external_torque") if column in self.trial]
-        column = torques[0] if OUTPUTS[name] == "torque" else name
-        return self.keep & self.trial.compared(column)
 
 
 class FitOptions(SearchOptions, total=False):
@@ -151,39 +120,119 @@ def fit_actuator(
     """
     if actuator.mode in (Mode.LINK_TORQUE, Mode.LINK_PID, Mode.MOTOR_TORQUES):
         raise LawError(f"fit_actuator: mode {actuator.mode.value} cannot be fitted; must be 2, 3, 5 or 6", field="mode")
-    options = Search(**search)
-    trials = as_measurements(data)
-    load = _load_of(outputs, load)
+    options, trials, load = Search(**search), as_measurements(data), _load_of(outputs, load)
     actuator = with_blocks(actuator, free)
     scaled = scale_parameters(actuator, free, ties or {}, load)
     _check_outputs(outputs)
+    task = _Task(actuator, scaled, outputs, weights, dt, skip, load)
+    found, trials = _with_better_times(task, trials, options)
+    found = _with_saturation(task, trials, options, found)
+    if set(EXCHANGED) <= set(outputs) and any(f.explained < 1.0 - POOR for f in found.fits if f.quantity in EXCHANGED):
+        swap = exchanged(*EXCHANGED)
+        swapped = [dataclasses.replace(trial, columns=swap(trial.columns)) for trial in trials]
+        note = _exchange_note(found, task.fit(swapped, dataclasses.replace(options, starts=1, profile=False)))
+        found = dataclasses.replace(found, warnings=(*note, *found.warnings))
+    return found
 
-    def fitted(trials: Sequence[Measurement], options: Search) -> Identification:
-        runs = [_prepare(actuator, trial, outputs, dt, skip) for trial in trials]
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What is fitted to measurements; the fields are arguments of `fit_actuator`."""
+
+    actuator: CompliantActuator
+    scaled: ScaledParameters
+    outputs: Sequence[str]
+    weights: Mapping[str, float] | None
+    dt: float | None
+    skip: float
+    load: Load | None
+    cut_off: bool = False
+    """Whether drives cut references off."""
+
+    def fit(self, trials: Sequence[Measurement], options: Search) -> Identification:
+        """Return the fit to some measurements."""
+        runs = [prepare(self.actuator, trial, self.outputs, self.dt, self.skip) for trial in trials]
+        if self.cut_off:
+            cut = with_limits(self.actuator, trials, [run.commanded for run in runs]) or ()
+            runs = [dataclasses.replace(run, commanded=commanded) for run, commanded in zip(runs, cut, strict=True)]
         if not any(run.keep.any() for run in runs):
-            raise LawError(f"fit_actuator: skip = {skip:g} s leaves no sample", field="skip")
-        compared = _Compared.of(actuator, runs, outputs, weights or {}, load)
-        every = scaled.with_starts(compared.starts())
+            raise LawError(f"fit_actuator: skip = {self.skip:g} s leaves no sample", field="skip")
+        compared = _Compared.of(self.actuator, runs, self.outputs, self.weights or {}, self.load)
+        every = self.scaled.with_starts(compared.starts())
         solution = solve(every, compared.residuals, options, step=1e-4, rough=compared.rough())
         again = dataclasses.replace(options, starts=1)
-        for _ in range(REWEIGHTINGS if weights is None and len(outputs) > 1 else 0):
+        for _ in range(REWEIGHTINGS if self.weights is None and len(self.outputs) > 1 else 0):
             before, compared = compared.sigma, compared.reweighted(every.values(solution.x))
             solution = solve(every, compared.residuals, again, step=1e-4, first=[solution.x])
-            ratios = np.array([compared.sigma[name] / before[name] for name in outputs])
+            ratios = np.array([compared.sigma[name] / before[name] for name in self.outputs])
             if ratios.max() < 1.1 * ratios.min():
                 break
         fits = compared.fits(compared.simulate(every.values(solution.x)))
         profiled = (every, compared.residuals) if options.profile else None
-        notes = _limited(with_values(actuator, every.values(solution.x)), runs, free)
-        return identification_of(actuator, scaled, solution, fits, notes, profiled)
+        values = every.values(solution.x)
+        notes = limited_notes(with_values(self.actuator, values), trials)
+        switching = bool(notes)
+        if any(name.endswith("max_torque") for name in self.scaled.names):
+            notes = []
+        if self.cut_off:
+            notes = limits_note([run.commanded for run in runs], values)
+        return identification_of(self.actuator, self.scaled, solution, fits, notes, profiled, switching=switching)
 
-    found = fitted(trials, options)
-    if set(EXCHANGED) <= set(outputs) and any(f.explained < 1.0 - POOR for f in found.fits if f.quantity in EXCHANGED):
-        swap = exchanged(*EXCHANGED)
-        swapped = [dataclasses.replace(trial, columns=swap(trial.columns)) for trial in trials]
-        note = _exchange_note(found, fitted(swapped, dataclasses.replace(options, starts=1, profile=False)))
-        found = dataclasses.replace(found, warnings=(*note, *found.warnings))
-    return found
+
+def _with_better_times(
+    task: _Task, trials: Sequence[Measurement], options: Search
+) -> tuple[Identification, Sequence[Measurement]]:
+    """Return a fit and its measurements: with the stamps, or where these jitter, with the clock that tells more."""
+    found = task.fit(trials, options)
+    clocks = [clock_of(trial["time"]) if "time" in trial else None for trial in trials]
+    if not task.actuator.mode.has_motors or all(clock is None or clock.exact for clock in clocks):
+        return found, trials
+    regular = [
+        trial if clock is None else dataclasses.replace(trial, columns={**trial.columns, "time": clock.times()})
+        for trial, clock in zip(trials, clocks, strict=True)
+    ]
+    other = task.fit(regular, dataclasses.replace(options, starts=1, profile=False))
+    if _ratio(other, found) >= 1.0:
+        return found, trials
+    if options.profile:
+        other = task.fit(regular, options)
+    jitter = max(clock.jitter / clock.period for clock in clocks if clock is not None)
+    note = (
+        f"the stamps jitter by up to {100.0 * jitter:.0f} % of the period about a regular clock (one standard "
+        f"deviation), whose times are used: the residuals are {_ratio(other, found):.2g} of those with the stamps"
+    )
+    return dataclasses.replace(other, warnings=(note, *other.warnings)), regular
+
+
+def _ratio(other: Identification, found: Identification) -> float:
+    """Return the ratio of the rms of the residuals of two fits, the geometric mean over the quantities."""
+    names = dict.fromkeys(f.quantity for f in found.fits)
+    ratios = [max(other.rms(name), 1e-300) / max(found.rms(name), 1e-300) for name in names]
+    return math.exp(float(np.mean(np.log(ratios))))
+
+
+def _with_saturation(
+    task: _Task, trials: Sequence[Measurement], options: Search, found: Identification
+) -> Identification:
+    """Return a fit with the saturation that explains its residuals, if one does, else the fit."""
+    if found.correlation < CORRELATED or not task.actuator.mode.has_motors:
+        return found
+    scaled, tasks = task.scaled, []
+    limit = torque_limit(task.actuator, trials, scaled.names)
+    if limit is not None:
+        free = {**dict(zip(scaled.names, scaled.start.tolist(), strict=True)), limit[0]: limit[1]}
+        tasks.append(dataclasses.replace(task, scaled=scale_parameters(task.actuator, free, scaled.ties, task.load)))
+    if with_limits(task.actuator, trials, [commands_of(task.actuator, trial) for trial in trials]) is not None:
+        tasks.append(dataclasses.replace(task, cut_off=True))
+    fits = [(each.fit(trials, dataclasses.replace(options, starts=1, profile=False)), each) for each in tasks]
+    best = min(fits, key=lambda pair: _ratio(pair[0], found), default=None)
+    if best is None or _ratio(best[0], found) > EXPLAINED:
+        return found
+    other = best[0] if not options.profile else best[1].fit(trials, options)
+    note = f"saturation explains the residuals, which are {_ratio(other, found):.2g} of those without it"
+    if not best[1].cut_off:
+        note += f": {other.estimates[-1].name} was freed"
+    return dataclasses.replace(other, warnings=(note, *other.warnings))
 
 
 def _exchange_note(found: Identification, other: Identification) -> list[str]:
@@ -195,31 +244,6 @@ def _exchange_note(found: Identification, other: Identification) -> list[str]:
         f"the columns {' and '.join(EXCHANGED)} look exchanged: with each in the place of the other the largest rms of "
         f"the residuals is {after:.3g} rad, here {before:.3g} rad; exchange their names"
     ]
-
-
-def _limited(actuator: CompliantActuator, runs: Sequence[_Run], free: Iterable[str]) -> list[str]:
-    """Return for which measured motors the controller asks more torque than the actuator allows in 1 % of a log."""
-    if not actuator.mode.has_motors or any(name.endswith("max_torque") for name in free):
-        return []
-    notes = []
-    for run in (run for run in runs if run.trial.samples > 2):
-        time, commanded = run.trial["time"], motor_references(run.trial, actuator)
-        late = np.searchsorted(time, time - actuator.command_delay, side="right").clip(1) - 1
-        pairs = ((actuator.motor_1, actuator.pid_1), (actuator.motor_2, actuator.pid_2))
-        for i, (motor, pid) in enumerate(pairs, 1):
-            column = f"motor_{i}_position"
-            if not isinstance(motor, DCMotor) or pid is None or i not in commanded or column not in run.trial:
-                continue
-            theta = run.trial[column]
-            asked = np.abs(pid.kp * (commanded[i][late] - theta) - pid.kd * np.gradient(theta, time))
-            share = float(np.mean(asked > motor.stall_torque))
-            if share > 0.01:
-                notes.append(
-                    f"motor_{i}: its controller asks up to {asked.max():.3g}, and its torque ends at "
-                    f"{motor.stall_torque:g} in {100.0 * share:.0f} % of {run.trial.source}; set motor_{i}.max_torque, "
-                    "to inf for no limit, or free it"
-                )
-    return notes
 
 
 def predict_actuator(
@@ -244,7 +268,7 @@ def predict_actuator(
         load: as for `fit_actuator`.
     """
     _check_outputs(outputs)
-    runs = [_prepare(actuator, trial, outputs, dt, skip) for trial in as_measurements(data)]
+    runs = [prepare(actuator, trial, outputs, dt, skip) for trial in as_measurements(data)]
     compared = _Compared.of(actuator, runs, outputs, {}, _load_of(outputs, load))
     return compared.fits(compared.simulate(values))
 
@@ -278,7 +302,7 @@ def expected_errors(
     load = _load_of(outputs, load)
     actuator = with_blocks(actuator, free)
     scaled = scale_parameters(actuator, free, {}, load)
-    runs = [_prepare(actuator, trial, outputs, dt, 0.0) for trial in trials]
+    runs = [prepare(actuator, trial, outputs, dt, 0.0) for trial in trials]
     compared = _Compared.of(actuator, runs, outputs, noise, load)
     every = scaled.with_starts(compared.starts())
     x = every.x(every.start)
@@ -312,7 +336,7 @@ class _Compared:
     """The measured outputs of an actuator, and its simulation along the same motion."""
 
     actuator: CompliantActuator
-    runs: Sequence[_Run]
+    runs: Sequence[Run]
     measured: Mapping[tuple[int, str], Array]
     """Run and output -> samples."""
     sigma: Mapping[str, float]
@@ -324,7 +348,7 @@ class _Compared:
     def of(
         cls,
         actuator: CompliantActuator,
-        runs: Sequence[_Run],
+        runs: Sequence[Run],
         outputs: Sequence[str],
         weights: Mapping[str, float],
         load: Load | None,
@@ -341,11 +365,13 @@ class _Compared:
         return cls(actuator, runs, measured, sigma, load)
 
     def starts(self) -> list[str]:
-        """Return the names of the positions of compared motors, and of a free link, at the first samples."""
+        """Return the names of what is fitted beside: the first positions of compared motors and of a free link, and
+        references in missing rows, and the limits of references."""
         moving = ["link"] if self.load is not None else []
         if self.actuator.mode.has_motors:
             moving += [f"motor_{j}" for j in (1, 2) if f"motor_{j}_position" in self.sigma]
-        return [STARTS.format(which, i) for i in range(len(self.runs)) for which in moving]
+        starts = [STARTS.format(which, i) for i in range(len(self.runs)) for which in moving]
+        return starts + list(dict.fromkeys(name for i, run in enumerate(self.runs) for name in run.beside(i)))
 
     def reweighted(self, values: Mapping[str, float]) -> _Compared:
         """Return the same comparison in units of the residuals that values of the parameters leave."""
@@ -369,7 +395,7 @@ class _Compared:
         out = {}
         for i, run in enumerate(self.runs):
             load = None if self.load is None else load_with(self.load, values)
-            traces = [_simulate(changed, run, i, step, grid, values, load) for step, grid in run.grids]
+            traces = [simulate_run(changed, run, i, step, grid, values, load) for step, grid in run.grids]
             for name in self.sigma:
                 sensor = {"torque": "torque", "link_position": "position"}.get(OUTPUTS[name], name)
                 at = run.trial["time"][run.kept(name)] - values.get(f"{sensor}_delay", 0.0)
@@ -426,156 +452,6 @@ class _Compared:
                 )
             )
         return fits
-
-
-def _prepare(
-    actuator: CompliantActuator, trial: Measurement, outputs: Sequence[str], dt: float | None, skip: float
-) -> _Run:
-    if "time" not in trial and _timeless(actuator):
-        # Springs and presliding friction know no rate: the order of the samples is enough.
-        time = np.arange(trial.samples, dtype=float) * 1.0e-3
-        trial = dataclasses.replace(trial, columns={**trial.columns, "time": time})
-    time = trial["time"]
-    if time.size < 4:
-        raise LawError(f"{trial.source}: {time.size} samples; must be 4 or more", field="time")
-    if dt is not None and not (math.isfinite(dt) and dt > 0.0):
-        raise LawError(f"fit_actuator: dt is {dt}; must be > 0 s", field="dt")
-    for name in outputs:
-        if OUTPUTS[name] == "torque":
-            trial.link_torque()
-        else:
-            trial[name]
-    motors = actuator.mode.has_motors
-    longest = dt or (MOTOR_STEP if motors else 1.0e-3)
-    period = float(np.median(np.diff(time)))
-    step = period / math.ceil(period / longest - 1e-9) if period > longest else period
-    steps = (time[-1] - time[0]) / step
-    if steps > MAX_STEPS:
-        raise LawError(
-            f"{trial.source}: {time[-1] - time[0]:g} s in steps of {step:g} s are {steps:.3g} steps; must be at most "
-            f"{MAX_STEPS:g}. Remove rest and pauses (--max-rest, `Measurement.without_rest`), or split the file",
-            field="time",
-        )
-    uniform = np.max(np.abs(np.diff(time) - period)) < 1e-3 * period and step == period
-    whole = lambda h: time[0] + h * np.arange(math.floor((time[-1] - time[0]) / h + 1e-6) + 1)  # noqa: E731
-    grids = [(step, time if uniform and not motors else whole(step))]
-    if motors and dt is None:
-        grids.append((0.5 * step, whole(0.5 * step)))
-    return _Run(trial=trial, grids=tuple(grids), keep=time - time[0] >= skip - 1e-12)
-
-
-def _timeless(actuator: CompliantActuator) -> bool:
-    still = actuator.link_damping == 0.0 and actuator.link_preset_damping == 0.0
-    return still and actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET)
-
-
-def _held(time: Array, values: Array, grid: Array, step: float, delay: float) -> Array:
-    """Return references that are held between their times and arrive late, as the steps of a grid apply them.
-
-    A change at a time within a step acts on three steps with the weights of the quadratic B-spline, which keep its time
-    integral and its first moment. The error of the motion is then smooth in the step and the delay, and extrapolates.
-    """
-    change = np.concatenate([values[:1], np.diff(values)])
-    at = (time + delay - grid[0]) / step - 0.5
-    at[0] = -3.0  # held from the beginning
-    first = np.floor(at)
-    f = at - first
-    total = np.zeros(grid.size + 1)
-    for k, weight in enumerate((0.5 * (1.0 - f) ** 2, 0.5 + f - f**2, 0.5 * f**2)):
-        index = np.clip(first + k, 0, grid.size).astype(np.int64)
-        total += np.bincount(index, weights=weight * change, minlength=grid.size + 1)
-    return np.cumsum(total[:-1])
-
-
-def _references(
-    actuator: CompliantActuator, trial: Measurement, step: float, grid: Array, delay: float
-) -> tuple[Array, Array]:
-    motors, time = actuator.law.motors, trial["time"]
-    if actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET):
-        _, a, b = trial.spring_angles(actuator.law.second_input)
-        if actuator.mode == Mode.SPRING_EQ_PRESET and motors == 2 and actuator.law.second_input == "angle":
-            a, b = 0.5 * (a + b), 0.5 * (a - b)
-        # Measured motor positions are continuous.
-        return np.interp(grid, time, a), np.interp(grid, time, b)
-    a, b = _commanded(actuator, trial)
-    return _held(time, a, grid, step, delay), _held(time, b, grid, step, delay)
-
-
-def _commanded(actuator: CompliantActuator, trial: Measurement) -> tuple[Array, Array]:
-    """Return the two references of a log, of the motors or equilibrium and preset."""
-    motors = "reference_1" in trial or actuator.mode == Mode.PID_REFS
-    first, second = ("reference_1", "reference_2") if motors else ("equilibrium", "preset")
-    return trial[first], trial[second] if actuator.law.motors == 2 else np.zeros(trial.samples)
-
-
-def _simulate(
-    actuator: CompliantActuator,
-    run: _Run,
-    number: int,
-    step: float,
-    grid: Array,
-    values: Mapping[str, float],
-    load: Load | None,
-) -> dict[str, Array]:
-    """Return simulated traces, of motors and a free link at the beginning and after each step, (n + 1,), else (n,)."""
-    trial, delay = run.trial, values["command_delay"]
-    ref_1, ref_2 = run.remembered("references", step, delay, lambda: _references(actuator, trial, step, grid, delay))
-    actuator.check_preset(float(ref_2.min()), "ref_2")
-    actuator.check_preset(float(ref_2.max()), "ref_2")
-    sensor = tuple(values.get(f"position_{kind}", usual) for kind, usual in _PERFECT.items())
-    q, dq = run.remembered("link", step, sensor, lambda: _link_motion(actuator, trial, step, grid, sensor))
-    par = actuator.pack(step)
-    state, begin = actuator.hold_packed(float(q[0]), par)[0], []
-    if actuator.mode.has_motors:
-        # At rest where the motors are measured at first, or where the first references put them.
-        begin = [float(ref_1[0]), float(ref_2[0])]
-        if actuator.mode == Mode.PID_EQ_PRESET:
-            begin = list(actuator.law.map_references(*begin))
-        for j, name in enumerate(("motor_1_position", "motor_2_position")):
-            if name in trial:
-                true = (trial[name][0] - values.get(f"{name}_offset", 0.0)) / values.get(f"{name}_gain", 1.0)
-                begin[j] = float(true) + values.get(STARTS.format(f"motor_{j + 1}", number), 0.0)
-        for where, position in zip((layout.A_MOTOR_1, layout.A_MOTOR_2), begin, strict=True):
-            i = int(par[where])
-            if i >= 0:
-                state[i + layout.S_POSITION] = position
-                state[i + layout.S_ANCHOR] = position
-    torque, body = np.zeros(q.size), np.empty(0)
-    if load is not None:
-        if "external_torque" in trial:
-            torque = np.interp(grid, trial["time"], trial["external_torque"])
-        first = float(q[0]) + values.get(STARTS.format("link", number), 0.0)
-        speed = float(dq[0]) if "link_velocity" in trial else 0.0
-        q, dq = np.full(q.size + 1, first), np.full(q.size + 1, speed)
-        body = np.array([load.inertia, load.gravity, load.angle, load.damping])
-    shown = np.zeros((ref_1.size, len(layout.SHOWN)))
-    act = np.r_[state, np.zeros(state.size + 1)]
-    compiled(type(actuator.law)).simulate(par, q, dq, ref_1, ref_2, step, act, body, torque, shown)
-    traces = {"torque": torque, **dict(zip(layout.SHOWN, shown.T, strict=True))}
-    if actuator.mode.has_motors:
-        # A trace shows the motors after the step that begins at its sample.
-        known = {f"motor_{j}_position": position for j, position in enumerate(begin, 1)}
-        for name, series in traces.items():
-            traces[name] = np.r_[known.get(name, 2.0 * series[0] - series[min(1, series.size - 1)]), series]
-    return traces if load is None else {**traces, "link_position": q}
-
-
-_PERFECT = {"delay": 0.0, "gain": 1.0, "offset": 0.0}
-"""Parameters of a sensor, and their values if it is perfect."""
-
-
-def _link_motion(
-    actuator: CompliantActuator, trial: Measurement, step: float, grid: Array, sensor: Sequence[float]
-) -> tuple[Array, Array]:
-    """Return true positions [rad] and velocities [rad/s] of the link, each of shape (n,), from a sensor's (delay, gain,
-    offset)."""
-    delay, gain, offset = sensor
-    at, time = grid + delay, trial["time"]
-    measured = trial["link_position"] if "link_position" in trial else trial.spring_angles(actuator.law.second_input)[0]
-    q = (np.interp(at, time, measured) - offset) / gain
-    if not np.all(np.isfinite(q)):
-        raise LawError(f"{trial.source}: the link position is not finite", field="link_position")
-    return q, np.interp(at, time, trial["link_velocity"]) if "link_velocity" in trial else np.gradient(q, step)
 
 
 def fit_friction(

@@ -80,6 +80,9 @@ class Load:
 STARTS = "{}_position_start[{}]"
 """Position of a motor or a free link at the first sample of a log minus the measured one [rad]: its noise is no part
 of the motion. It is fitted beside the free parameters and not reported."""
+LOST = "lost_reference_{}[{}][{}]"
+"""Reference 1 or 2 of a log in a missing row minus its interpolation [rad], where this one is uncertain. It is fitted
+beside the free parameters and not reported."""
 
 
 def is_signed(name: str) -> bool:

@@ -38,6 +38,10 @@ SMALL_STEP = 1e-3
 
 LEAST_EXPLAINED = 0.9
 """Share of the variance of a quantity below which a fit with correlated residuals is no fit; assumed."""
+LARGE_INTEGRATION_ERROR = 0.3
+"""Error of the integration in rms residuals from which it is named; assumed."""
+MAX_STEP = 0.05
+"""Largest step of the differences at a solution, in scaled parameters; assumed."""
 ROUGH_STEP = 1.0
 """The same of a search with approximate residuals, whose solution is further away than that."""
 
@@ -162,7 +166,7 @@ def solve(
     model = ScaledResiduals(scaled, residuals, step)
     return Solution(
         x=x,
-        jacobian=model.jacobian(x, central=True),
+        jacobian=_slopes(model, x, step),
         residual=model(x),
         cost=cost,
         success=success,
@@ -170,6 +174,21 @@ def solve(
         starts=len(begins),
         begin=begin,
     )
+
+
+def _slopes(model: ScaledResiduals, x: Array, step: float) -> Array:
+    """Return the Jacobian at a solution, by differences over two standard errors where these exceed the step.
+
+    A simulation whose torque or friction switches is rough in its parameters: over a short step, the differences show
+    the roughness and no slope, and errors from them are too small.
+    """
+    jacobian = model.jacobian(x, central=True)
+    m, n = jacobian.shape
+    if m <= n or not np.all(np.isfinite(jacobian)):
+        return jacobian
+    residual = model(x)
+    variance = np.diag(np.linalg.pinv(jacobian.T @ jacobian)) * float(residual @ residual) / (m - n)
+    return model.jacobian(x, central=True, steps=np.clip(2.0 * np.sqrt(np.maximum(variance, 0.0)), step, MAX_STEP))
 
 
 class ScaledResiduals:
@@ -188,15 +207,22 @@ class ScaledResiduals:
             self._last = x.copy(), np.where(np.isfinite(r), r, 1e6)
         return self._last[1]
 
-    def jacobian(self, x: Array, *, central: bool = False) -> Array:
-        """Return the derivatives of the residuals by differences within the bounds, shape (m, n)."""
+    def jacobian(self, x: Array, *, central: bool = False, steps: Array | None = None) -> Array:
+        """Return the derivatives of the residuals by differences within the bounds, shape (m, n).
+
+        Args:
+            x: where, shape (n,).
+            central: whether the differences are central.
+            steps: of each parameter, shape (n,); None for the step of all.
+        """
         low, high = self.bounds
+        steps = np.full(x.size, self._step) if steps is None else steps
         here, columns = self(x), []
         for i in range(x.size):
             up, down = x.copy(), x.copy()
-            up[i] = min(x[i] + self._step, high[i])
+            up[i] = min(x[i] + steps[i], high[i])
             if central or up[i] <= x[i]:
-                down[i] = max(x[i] - self._step, low[i])
+                down[i] = max(x[i] - steps[i], low[i])
             columns.append((self(up) - (self(down) if down[i] < x[i] else here)) / (up[i] - down[i]))
         return np.stack(columns, axis=1)
 
@@ -385,6 +411,20 @@ def _warnings_of_residuals(s: Solution, correlation: float, inflation: Array) ->
     return warnings
 
 
+def _integration_share(fits: Sequence[Fit]) -> float:
+    """Return the largest error of the integration in rms residuals, which it adds to as noise does."""
+    return max((f.integration_error / f.rms for f in fits if f.measured.size and f.rms > 0.0), default=0.0)
+
+
+def _warnings_of_integration(share: float) -> list[str]:
+    if share < LARGE_INTEGRATION_ERROR:
+        return []
+    return [
+        f"the error of the simulation is {share:.1f} of the residuals where a torque saturates; the standard errors "
+        "are enlarged for it, but are no more than estimates"
+    ]
+
+
 def _warnings_of_poor_fits(fits: Sequence[Fit]) -> list[str]:
     """Name the quantities that the model does not explain, whose parameters are those of another joint."""
     return [
@@ -415,6 +455,8 @@ def identification_of(
     fits: Sequence[Fit],
     notes: Sequence[str],
     profiled: tuple[ScaledParameters, Residuals] | None = None,
+    *,
+    switching: bool = False,
 ) -> Identification:
     """Return values, standard errors, condition number and warnings for a solution.
 
@@ -425,14 +467,14 @@ def identification_of(
         fits: measured and predicted values.
         notes: warnings to begin with.
         profiled: all parameters of the solution and the residuals, for intervals by the profile of the likelihood.
+        switching: whether a torque saturates; the extrapolation to a step of 0 is then no better than its last step.
     """
     whole, solution = solution, solution.of_first(len(scaled.names))
     breaks = np.cumsum([f.measured.size for f in fits])[:-1].tolist()
     found = with_values(actuator, scaled.values(solution.x))
     correlation = lag_correlation(solution.residual, breaks)
-    inflation = np.ones(scaled.start.size)
-    if correlation > 2.0 / math.sqrt(max(1, solution.residual.size)):
-        inflation = block_inflation(solution.jacobian, solution.residual, breaks)
+    rough = _integration_share(fits) if switching else 0.0
+    inflation = block_inflation(solution.jacobian, solution.residual, breaks) * math.hypot(1.0, rough)
     judged = _judge(scaled, solution, found.law, inflation)
     estimates = judged.estimates
     if profiled is not None:
@@ -444,6 +486,7 @@ def identification_of(
         *_warnings(scaled, solution, found.law, judged),
         *_warnings_of_residuals(solution, correlation, inflation),
         *(_warnings_of_poor_fits(fits) if correlation > 0.5 else []),
+        *(_warnings_of_integration(rough)),
     ]
     return Identification(
         actuator=found,

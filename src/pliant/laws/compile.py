@@ -26,7 +26,7 @@ import types
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from pliant.base.codecache import (
 )
 from pliant.base.compiling import compilation, count_functions, follow_numba, named
 from pliant.base.errors import LawError
+from pliant.base.numba_types import Dispatcher, Lowering, Machine, NumbaModule, NumbaType, PythonFunction
 from pliant.base.options.places import code_place
 from pliant.laws import kernels, muscle_kernels
 
@@ -122,10 +123,10 @@ class CompiledLaw:
         self._step = step_kernels(cls)
         self._bound = bound
         self._lock = threading.RLock()
-        self._machines: list[Any] = []
+        self._machines: list[Machine] = []
 
     @functools.cached_property
-    def _namespace(self) -> dict[str, Any]:
+    def _namespace(self) -> dict[str, Dispatcher]:
         return _entry_points(_SOURCE, self.path, _kernel_functions(self._step), self._bound)
 
     def _assembly_file(self, entry: str) -> Path:
@@ -139,7 +140,7 @@ class CompiledLaw:
         """Return the name of the entry's assembly among the files that come with the package."""
         return f"{self.name}_{self._portable or 'none'}.{entry}.ll"
 
-    def _compile(self, entry: str, build: Callable[[Callable[..., Any]], Any]) -> Any:
+    def _compile(self, entry: str, build: Callable[[PythonFunction], Dispatcher]) -> Dispatcher:
         with self._lock:
             log.info("compiling %s of the law %r (once; later runs load it)", entry, self.name)
             follow_numba()
@@ -253,7 +254,7 @@ def _standalone(assembly: str, wrapper: str, symbol: str, *, distinct: bool = Fa
     return optimised(re.sub(pattern, inlined, assembly, flags=re.MULTILINE))
 
 
-def _target() -> Any:
+def _target() -> Machine:
     """Return what llvmlite needs to write code for this machine's processor."""
     import llvmlite.binding as llvm
 
@@ -274,7 +275,7 @@ def optimised(text: str) -> str:
     return str(module)
 
 
-def assemble(text: str, symbol: str, keep: Path | None = None) -> tuple[Any, int]:
+def assemble(text: str, symbol: str, keep: Path | None = None) -> tuple[Machine, int]:
     """Turn LLVM assembly into machine code; returns its owner and the address of a function.
 
     Args:
@@ -305,8 +306,8 @@ def assemble(text: str, symbol: str, keep: Path | None = None) -> tuple[Any, int
     return engine, address
 
 
-def _with_cache(entry: str) -> Callable[[Callable[..., Any]], Any]:
-    def build(function: Callable[..., Any]) -> Any:
+def _with_cache(entry: str) -> Callable[[PythonFunction], Dispatcher]:
+    def build(function: PythonFunction) -> Dispatcher:
         dispatcher = njit(nogil=True, error_model="numpy")(function)
         dispatcher.compile(_signatures()[entry])
         return dispatcher
@@ -314,14 +315,14 @@ def _with_cache(entry: str) -> Callable[[Callable[..., Any]], Any]:
     return build
 
 
-def _numba() -> Any:
+def _numba() -> NumbaModule:
     import numba
 
     return numba
 
 
 @functools.cache
-def _signatures() -> dict[str, Any]:
+def _signatures() -> dict[str, NumbaType]:
     t = _numba().types
     double, pointer = t.float64, t.CPointer(t.float64)
     vector, matrix, codes = t.float64[::1], t.float64[:, ::1], t.int64[::1]
@@ -335,7 +336,7 @@ def _signatures() -> dict[str, Any]:
     }
 
 
-def _compile_entry(label: str, build: Callable[[Callable[..., Any]], Any], function: Callable[..., Any]) -> Any:
+def _compile_entry(label: str, build: Callable[[PythonFunction], Dispatcher], function: PythonFunction) -> Dispatcher:
     try:
         return build(function)
     except _numba().core.errors.NumbaError as error:
@@ -345,11 +346,11 @@ def _compile_entry(label: str, build: Callable[[Callable[..., Any]], Any], funct
 
 
 _translating = threading.Lock()
-_shared: dict[str, Any] = {}
+_shared: dict[str, Dispatcher] = {}
 """Fingerprint of a kernel that calls nothing of a law -> its dispatcher, which all laws of a process use."""
 
 
-def _dispatchers(functions: list[types.FunctionType], bound: Mapping[str, Any], tag: str) -> dict[str, Any]:
+def _dispatchers(functions: list[types.FunctionType], bound: Mapping[str, object], tag: str) -> dict[str, Dispatcher]:
     """Turn functions and all that they call into numba dispatchers; returns them by name.
 
     The tag, one for each law and version of it, goes into the names of the machine code's symbols: numba numbers them
@@ -359,7 +360,7 @@ def _dispatchers(functions: list[types.FunctionType], bound: Mapping[str, Any], 
     """
     numba = _numba()
     # By function, not by code: two closures of one function share their code, but not the values that they enclose.
-    done: dict[types.FunctionType, Any] = {}
+    done: dict[types.FunctionType, Dispatcher] = {}
     running: set[types.FunctionType] = set()
     of_law: dict[types.FunctionType, bool] = {}
 
@@ -371,7 +372,7 @@ def _dispatchers(functions: list[types.FunctionType], bound: Mapping[str, Any], 
             of_law[function] = any(named or (inner is not None and belongs(inner)) for named, inner in inside)
         return of_law[function]
 
-    def translate(function: types.FunctionType) -> Any:
+    def translate(function: types.FunctionType) -> Dispatcher:
         code = function.__code__
         if function in done:
             return done[function]
@@ -381,7 +382,7 @@ def _dispatchers(functions: list[types.FunctionType], bound: Mapping[str, Any], 
             )
         running.add(function)
         # numba imports the module of a cached function when it loads it: name one that exists in every process.
-        names: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
+        names: dict[str, object] = {"__builtins__": builtins, "__name__": __name__}
         for name, value in referred(function, bound):
             inner = python_function(value)
             names[name] = value if inner is None else translate(inner)
@@ -439,8 +440,8 @@ def _source_file(
 
 
 def _entry_points(
-    source: str, path: Path, functions: list[types.FunctionType], bound: Mapping[str, Any]
-) -> dict[str, Any]:
+    source: str, path: Path, functions: list[types.FunctionType], bound: Mapping[str, object]
+) -> dict[str, Dispatcher]:
     """Return the functions of a source file by name, with numba's dispatchers of the kernels that they call."""
     namespace = _dispatchers(functions, bound, path.stem)
     # numba imports the module of a cached function when it loads it: name one that exists.
@@ -462,13 +463,13 @@ def loop() -> Callable[..., None]:
         return _compile_entry("simulate", _with_cache("simulate"), entry)
 
 
-def _calls() -> dict[str, Any]:
+def _calls() -> dict[str, Dispatcher]:
     """Return numba's calls of C functions by address, in place of ``call_step`` and its like of the kernels."""
     from numba.core import types as t
     from numba.extending import intrinsic
 
-    def through(result: Any, *kinds: Any) -> tuple[Any, Callable[..., Any]]:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def through(result: NumbaType, *kinds: NumbaType) -> tuple[NumbaType, PythonFunction]:
+        def generate(context: Lowering, builder: Lowering, signature: NumbaType, arguments: Lowering) -> Lowering:
             from llvmlite import ir
 
             values = [
@@ -530,12 +531,12 @@ def _prepare(cls: type[Compilable]) -> CompiledLaw:
     return CompiledLaw(cls, _source_file(cls.name, _SOURCE, _kernel_functions(step_kernels(cls)), bound), bound)
 
 
-_kernel_codes: dict[str, tuple[Any, int]] = {}
-_Records = Mapping[str, np.dtype[Any]]
+_kernel_codes: dict[str, tuple[Machine, int]] = {}
+_Records = Mapping[str, np.dtype[np.void]]
 
 
 def _kernel_code(
-    function: types.FunctionType, records: _Records, signature: Callable[[Any], Any], kinds: Sequence[str]
+    function: types.FunctionType, records: _Records, signature: Callable[[NumbaModule], NumbaType], kinds: Sequence[str]
 ) -> int:
     """Return the address of a kernel that takes its arguments from a block, from cached assembly if available.
 
@@ -631,8 +632,8 @@ def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]
     for group in groups:
         arguments += group if isinstance(group, tuple) else [group]
 
-    def signature(kind: Any) -> Any:
-        kinds: list[Any] = []
+    def signature(kind: NumbaModule) -> NumbaType:
+        kinds: list[NumbaType] = []
         for value in arguments:
             if isinstance(value, np.ndarray) and value.dtype.names:
                 kinds.append(kind.voidptr)
@@ -653,24 +654,24 @@ _addresses: weakref.WeakKeyDictionary[types.FunctionType, dict[tuple[object, ...
 """Kernel -> types of its arguments -> address of its machine code."""
 
 
-def _record_at(kind: np.dtype[Any]) -> Any:
+def _record_at(kind: np.dtype[np.void]) -> Dispatcher:
     """Return numba's function that takes an address as a record of a type."""
     from numba.extending import intrinsic
 
     record = _numba().from_dtype(kind)
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: Lowering, builder: Lowering, signature: NumbaType, arguments: Lowering) -> Lowering:
         return builder.bitcast(arguments[0], context.get_value_type(record))
 
     return intrinsic(lambda context, address: (record(_numba().types.voidptr), generate))
 
 
-def _spread(function: types.FunctionType, groups: tuple[Any, ...]) -> tuple[types.FunctionType, _Records]:
+def _spread(function: types.FunctionType, groups: tuple[object, ...]) -> tuple[types.FunctionType, _Records]:
     """Return a kernel of single arguments that calls one of named tuples and records, which C functions do not have."""
     records = {f"record_{i}": g.dtype for i, g in enumerate(groups) if isinstance(g, np.ndarray) and g.dtype.names}
     if not records and not any(isinstance(group, tuple) for group in groups):
         return function, records
-    names: dict[str, Any] = {"kernel": function, "__name__": function.__module__, **records}
+    names: dict[str, object] = {"kernel": function, "__name__": function.__module__, **records}
     taken, given = [], []
     for i, group in enumerate(groups):
         if isinstance(group, tuple):

@@ -52,6 +52,8 @@ class Commander(Protocol):
 
     drives: bool
     """Whether `advance` steps the simulation; else its owner does."""
+    cycle: int
+    """Steps of which `advance` takes whole multiples."""
 
     def start(self) -> None:
         """Make the device ready for commands, after each reset of the simulation."""
@@ -79,6 +81,7 @@ class MailboxCommander:
     """
 
     drives = False
+    cycle = 1
 
     def __init__(self, device: DeviceBase, channels: Sequence[Channel]) -> None:
         self._device, self._channels = device, tuple(channels)

@@ -24,8 +24,22 @@ if TYPE_CHECKING:
 
 MAX_COUNT = 10_000_000
 """Most values of one parameter in a sweep."""
-CODE = ("pliant.laws", "pliant.model", "pliant.formats", "pliant.engine", "pliant.robots", "pliant.sweep.chunks")
+CODE = (
+    "pliant.base",
+    "pliant.laws",
+    "pliant.model",
+    "pliant.formats",
+    "pliant.engine",
+    "pliant.devices",
+    "pliant.simulation",
+    "pliant.robots",
+    "pliant.sweep.chunks",
+    "pliant.sweep.device_runs",
+    "pliant.sweep.backends",
+)
 """Packages and modules of the core and of sweeps that the results of a sweep depend on."""
+OFFERED = ("robots", "devices", "formats", "tags", "blocks", "batches", "commanders")
+"""Fields of a wing whose code makes, reads, commands or simulates the robot of a sweep."""
 
 _FORMS = (
     "must be PATH=v1,v2,...  PATH=low:high:count[:log]  PATH=uniform(low,high)  PATH=loguniform(low,high)  "
@@ -59,10 +73,10 @@ class Variation:
         return float(rng.normal(self.a, self.b))
 
 
-def _readers() -> list[str]:
-    """Return the packages of pliant's wings that read robot files."""
-    own = [offer.value for offer in offers("formats") if offer.value.startswith("pliant.")]
-    return sorted({place.partition(":")[0].rpartition(".")[0] for place in own})
+def _offering() -> list[str]:
+    """Return the packages of the wings that offer something of `OFFERED`, such as ``pliant.feet`` or another's own."""
+    places = [offer.value.partition(":")[0].split(".") for kind in OFFERED for offer in offers(kind)]
+    return sorted({".".join(parts[: 2 if parts[0] == "pliant" else 1]) for parts in places})
 
 
 def is_command_path(path: str) -> bool:
@@ -213,7 +227,7 @@ class SweepPlan:
             robot: the robot of the first point, which tells of files that the source itself refers to: a model, meshes,
                 tables.
         """
-        code = code_digest(*CODE, *_readers())
+        code = code_digest(*CODE, *_offering())
         digest = hashlib.sha256(json.dumps([code, self.as_dict()], sort_keys=True, default=str).encode())
         for name in (self.source, self.command_file, *self.imports):
             if name and Path(name).is_file():

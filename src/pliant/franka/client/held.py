@@ -151,7 +151,7 @@ class ArmCommander:
         self._simulation, self._device = simulation, device
         self._field, self._elements = fields[0], [channel.index or 0 for channel in channels]
         self._held: HeldCommand | None = None
-        self._steps = 0
+        self.cycle = max(1, device.period_ns // simulation.dt_ns)
 
     def start(self) -> None:
         """Start the motion, after a reset of the simulation; some cycles pass.
@@ -160,7 +160,6 @@ class ArmCommander:
             DeviceError: the arm refuses the motion.
         """
         self._held = HeldCommand(FrankaRobot.of(self._simulation, self._device.name), self._field, self._elements)
-        self._steps = max(1, self._device.period_ns // self._simulation.dt_ns)
         self._held.start()
 
     def hold(self, values: Array) -> None:
@@ -174,10 +173,10 @@ class ArmCommander:
         Raises:
             DeviceError: the arm has ended the motion, or the steps are no whole number of cycles.
         """
-        if self._held is None or steps % self._steps:
+        if self._held is None or steps % self.cycle:
             raise DeviceError(
-                f"{steps} steps of the simulation are no whole number of the arm's cycles of {self._steps}",
+                f"{steps} steps of the simulation are no whole number of the arm's cycles of {self.cycle}",
                 field="period",
             )
-        for _ in range(steps // self._steps):
+        for _ in range(steps // self.cycle):
             self._held.cycle()

@@ -65,7 +65,7 @@ class SimulationArm:
     def _read(self) -> None:
         """Take the newest state."""
         self._read_ns = self.simulation.time_ns
-        self._values = cast("StateValues", self.simulation.sample(self.device.name).values)
+        self._values = cast("StateValues", self.device.newest)
 
     def get(self, name: str) -> Array:
         return np.array(self._values[name])

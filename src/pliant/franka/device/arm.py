@@ -277,6 +277,10 @@ class FrankaArm(DeviceBase):
     thread calls with each answer (the request ``move`` has two: "started", and how the motion ended). Without it, a
     request that is refused raises `DeviceError`.
 
+    The arm's interface has no latency: each command is computed from the present state, and the arm checks it against
+    the one before. The option ``latency`` ages the samples alone, and not the state that programs of the interface
+    see; a ``command_latency`` is that of a late network, which ends a motion with a reflex, as on the robot.
+
     Args:
         description: the arm's description.
     """
@@ -422,7 +426,7 @@ class FrankaArm(DeviceBase):
             values = StateValues(state, vacuum=PASCAL * cup.vacuum, part_present=cup.part_present)
         else:
             values = StateValues(state)
-        return self._sample(stamp_ns, values)
+        return self._arriving(stamp_ns, values)
 
     def _observe_at_rest(self) -> fci.RobotState:
         """Let the cabinet observe an arm that may rest, or whose sensors are not exact."""

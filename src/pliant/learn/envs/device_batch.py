@@ -36,6 +36,8 @@ class DeviceBatch(RobotBatch):
         self._robot, self._task = robot, task
         self.plants = [Plant(robot, task) for _ in range(self.worlds)]
         """The simulation of each world."""
+        self.cycle = self.plants[0].cycle
+        """Steps of which `step` takes whole multiples."""
         self.sampled = frozenset(self.plants[0].samples) - frozenset(self.ports())
         self._reasons = [""] * self.worlds
         self._steps = np.zeros(self.worlds, dtype=np.int64)

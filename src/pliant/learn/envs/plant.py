@@ -35,8 +35,8 @@ class Plant:
         robot: the robot.
         task: the task, whose actions are given.
         dump_folder: folder for the last states of a robot that diverges; None for the default.
-        delays: ``latency`` and ``command_latency`` [s] of all devices, rounded to whole steps; ports without a device
-            get the second too.
+        delays: ``latency`` of the samples of all devices, and ``command_latency`` from an action to what holds its
+            commands, to devices and ports alike [s]; rounded to whole steps, or cycles of a device that is driven.
         parameters: path of a parameter, as in ``Task.randomize`` -> value.
 
     Raises:
@@ -58,8 +58,9 @@ class Plant:
             self._payloads, own = {}, {}
         self.engine = MujocoEngine(robot, dump_folder=dump_folder)
         given = {"latency": 0.0, "command_latency": 0.0, **(delays or {}), **own}
-        self._delays = {name: round(value / self.engine.dt) * self.engine.dt for name, value in given.items()}
-        made = make_devices(robot, joint_sample_period=self.engine.dt, **self._delays)
+        latency, command_latency = (round(given[name] / self.engine.dt) * self.engine.dt for name in DELAYS)
+        self._command_latency_ns = round(1e9 * command_latency)
+        made = make_devices(robot, joint_sample_period=self.engine.dt, latency=latency)
         devices = task.kept_devices(made)
         self.channels: list[Channel] = task.channels(self.engine.ports(), devices)
         """What each action commands."""
@@ -69,7 +70,7 @@ class Plant:
         for k, channel in enumerate(self.channels):
             groups.setdefault(channel.device, []).append(k)
         self._ports = [(self.channels[k].port, k) for k in groups.pop("", [])]
-        self._line: deque[tuple[int, dict[str, float]]] = deque()
+        self._line: deque[tuple[int, NDArray[np.float64]]] = deque()
         self._commanders: list[tuple[Commander, NDArray[np.int64]]] = []
         try:
             for body, mass in self._payloads.items():
@@ -85,6 +86,8 @@ class Plant:
             self.simulation.close()
             raise
         self._driver = driving[0] if driving else None
+        self.cycle = 1 if self._driver is None else self._driver.cycle
+        """Steps of the engine that can only be advanced together."""
         self.samples = {
             f"{name}/{quantity}": (name, quantity, info)
             for name, device in self.simulation.devices.items()
@@ -109,28 +112,27 @@ class Plant:
         self._held.clear()
 
     def give(self, values: NDArray[np.float64]) -> None:
-        """Give the values of the actions to the devices, and to ports without a device after the same latency."""
-        for commander, numbers in self._commanders:
-            commander.hold(values[numbers])
-        if self._ports:
-            due = self.engine.time_ns + round(1e9 * self._delays["command_latency"])
-            self._line.append((due, {port: float(values[k]) for port, k in self._ports}))
+        """Send the values of the actions to what holds the commands of the devices, and to ports without a device."""
+        self._line.append((self.engine.time_ns + self._command_latency_ns, values.copy()))
 
     def advance(self, steps: int) -> None:
-        """Advance by steps; what is on its way to a port is written before the first step at which it is due.
+        """Advance by steps; values on their way are given before the first step, or cycle, at which they are due.
 
         Raises:
             DivergedError: the state holds NaN or infinity, or ran away.
             DeviceError: a device has ended the motion.
         """
-        line, dt_ns = self._line, round(1e9 * self.engine.dt)
+        line, cycle_ns = self._line, round(1e9 * self.engine.dt) * self.cycle
         advance = self.simulation.step if self._driver is None else self._driver.advance
         while steps:
             now = self.engine.time_ns
             while line and line[0][0] <= now:
-                for name, value in line.popleft()[1].items():
-                    self.engine.port(name)[:] = value
-            n = min(steps, -((now - line[0][0]) // dt_ns)) if line else steps
+                values = line.popleft()[1]
+                for commander, numbers in self._commanders:
+                    commander.hold(values[numbers])
+                for port, k in self._ports:
+                    self.engine.port(port)[:] = values[k]
+            n = min(steps, -((now - line[0][0]) // cycle_ns) * self.cycle) if line else steps
             advance(n)
             steps -= n
 
@@ -165,11 +167,15 @@ class Plant:
         return self._held[name]
 
     def _present(self, name: str) -> NDArray[np.float64]:
-        """Return what a port holds, else what a device measures; zeros before the first measurement."""
+        """Return what a port holds, else what a device has measured last; zeros before the first measurement."""
         if name in self.engine.ports():
             return self.engine.port(name)
-        found = self.sample(name)
-        return np.zeros(self.samples[name][2].shape or (1,)) if found is None else found
+        device, quantity, info = self.samples[name]
+        newest = self.simulation.devices[device].newest
+        if newest is None:
+            found = self.sample(name)
+            return np.zeros(info.shape or (1,)) if found is None else found
+        return np.atleast_1d(np.asarray(newest[quantity], dtype=float))
 
     def close(self) -> None:
         """Close the devices. May be called twice."""

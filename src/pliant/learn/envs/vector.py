@@ -404,7 +404,9 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             check_delays({name: float(value)})
         steps = self._delays.age if name == "latency" else self._delays.command
         given = values if values.shape != (self.num_envs,) else values[mask]
-        steps[mask] = np.round(given / self.batch.dt).astype(np.int64)
+        whole = np.round(given / self.batch.dt).astype(np.int64)
+        cycle = 1 if self._devices is None else self._devices.cycle
+        steps[mask] = -(-whole // cycle) * cycle
 
     def _observed(self) -> NDArray[np.float32]:
         """Return the present observation, whatever a diverged world shows."""

@@ -29,6 +29,7 @@ class BoardCommander:
     """
 
     drives = False
+    cycle = 1
 
     def __init__(self, simulation: Simulation, device: DeviceBase, channels: Sequence[Channel]) -> None:
         self._device = device
