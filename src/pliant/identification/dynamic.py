@@ -229,10 +229,11 @@ def _with_saturation(
     if best is None or _ratio(best[0], found) > EXPLAINED:
         return found
     other = best[0] if not options.profile else best[1].fit(trials, options)
-    note = f"saturation explains the residuals, which are {_ratio(other, found):.2g} of those without it"
+    notes = [f"saturation explains the residuals, which are {_ratio(other, found):.2g} of those without it"]
     if not best[1].cut_off:
-        note += f": {other.estimates[-1].name} was freed"
-    return dataclasses.replace(other, warnings=(note, *other.warnings))
+        notes[0] += f": {other.estimates[-1].name} was freed"
+        notes = [*limited_notes(found.actuator, trials), *notes]
+    return dataclasses.replace(other, warnings=(*notes, *other.warnings))
 
 
 def _exchange_note(found: Identification, other: Identification) -> list[str]:

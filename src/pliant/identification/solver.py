@@ -38,6 +38,8 @@ SMALL_STEP = 1e-3
 
 LEAST_EXPLAINED = 0.9
 """Share of the variance of a quantity below which a fit with correlated residuals is no fit; assumed."""
+DIVERGED = 1e100
+"""Residual that only a simulation that diverges has; the sum of its squares is finite, which LAPACK needs to end."""
 LARGE_INTEGRATION_ERROR = 0.3
 """Error of the integration in rms residuals from which it is named; assumed."""
 MAX_STEP = 0.05
@@ -138,7 +140,7 @@ def solve(
 
     Args:
         scaled: the free parameters.
-        residuals: function that returns the residuals; values that are not finite count as 1e6.
+        residuals: function that returns the residuals; values that are not finite, or beyond DIVERGED, count as 1e6.
         search: how it is searched for.
         step: step of the differences, in scaled parameters: forward in a search, central at the solution.
         first: scaled start points to begin with, each of shape (n,).
@@ -204,7 +206,7 @@ class ScaledResiduals:
     def __call__(self, x: Array) -> Array:
         if not np.array_equal(x, self._last[0]):
             r = self._residuals(self._scaled.values(x))
-            self._last = x.copy(), np.where(np.isfinite(r), r, 1e6)
+            self._last = x.copy(), np.where(np.abs(r) < DIVERGED, r, 1e6)  # the comparison is false for NaN
         return self._last[1]
 
     def jacobian(self, x: Array, *, central: bool = False, steps: Array | None = None) -> Array:
