@@ -407,7 +407,8 @@ class _Compared:
                         np.interp(at, grid if series.size == grid.size else np.r_[grid, grid[-1] + step], series)
                     )
                 best = 2.0 * shown[1] - shown[0] if len(shown) > 1 else shown[0]
-                error = float(np.sqrt(np.mean((best - shown[-1]) ** 2))) if best.size else 0.0
+                with np.errstate(over="ignore"):  # of a simulation that diverges
+                    error = float(np.sqrt(np.mean((best - shown[-1]) ** 2))) if best.size else 0.0
                 gain, offset = values.get(f"{sensor}_gain", 1.0), values.get(f"{sensor}_offset", 0.0)
                 out[i, name] = gain * best + offset, error
         return out

@@ -476,7 +476,10 @@ def identification_of(
     found = with_values(actuator, scaled.values(solution.x))
     correlation = lag_correlation(solution.residual, breaks)
     rough = _integration_share(fits) if switching else 0.0
-    inflation = block_inflation(solution.jacobian, solution.residual, breaks) * math.hypot(1.0, rough)
+    inflation = np.ones(scaled.start.size)
+    if correlation > 2.0 / math.sqrt(max(1, solution.residual.size)):
+        inflation = block_inflation(solution.jacobian, solution.residual, breaks)
+    inflation *= math.hypot(1.0, rough)
     judged = _judge(scaled, solution, found.law, inflation)
     estimates = judged.estimates
     if profiled is not None:
