@@ -22,7 +22,7 @@ EXAMPLES = sorted((ROOT / "examples").rglob("[0-9]*.py"))
 RUN = """
 import os, runpy, sys
 os.dup2(os.open("stderr", os.O_WRONLY | os.O_CREAT), 2)
-runpy.run_path(sys.argv[1], run_name="__main__")
+runpy.run_path(sys.argv.pop(1), run_name="__main__")
 """
 
 

@@ -417,7 +417,7 @@ def _plan() -> tuple[SweepPlan, str]:
 def _swept(path: Path) -> None:
     """Open the folder of a sweep as the same sweep does that continues."""
     plan, digest = _plan()
-    held = type("Plan", (), {"digest": lambda _: digest, "as_dict": lambda _: plan.as_dict()})()
+    held = type("Plan", (), {"digest": lambda _, robot: digest, "as_dict": lambda _: plan.as_dict()})()
     with ResultFolder(path.parent, held, ("index", "joint.k1", "result")):
         pass
 

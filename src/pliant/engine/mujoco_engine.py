@@ -137,7 +137,6 @@ def _link_angle(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> fl
     return float(data.actuator_length[model.actuator_outadr[actuator]])
 
 
-@register_engine("mujoco")
 def hash_of_model(model: mujoco.MjModel) -> str:
     """Return a hash of all that is in a compiled model."""
     buffer = np.zeros(mujoco.mj_sizeModel(model), dtype=np.uint8)
@@ -145,6 +144,7 @@ def hash_of_model(model: mujoco.MjModel) -> str:
     return hashlib.sha256(buffer.tobytes()).hexdigest()[:16]
 
 
+@register_engine("mujoco")
 class MujocoEngine:
     """One simulation of a compiled model.
 
