@@ -687,7 +687,8 @@ def _dispatcher(function: PythonFunction, options: Mapping[str, bool | str]) -> 
         dispatcher._cache = cache
         return dispatcher
 
-    dispatcher = numba.njit(**options)(function)
+    decorator: PythonFunction = numba.njit  # of more options than the types of numba join
+    dispatcher = decorator(**options)(function)
     try:
         return attach(dispatcher)
     except RuntimeError:  # numba found no place for a cache

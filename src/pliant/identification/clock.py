@@ -53,7 +53,7 @@ class Clock:
 
     def times(self) -> Array:
         """Return the times of the clock in each row, shape (n,) [s]."""
-        return self.begin + self.period * self.numbers
+        return np.asarray(self.begin + self.period * self.numbers, dtype=float)
 
 
 def clock_of(time: Array) -> Clock | None:

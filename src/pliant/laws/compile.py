@@ -350,7 +350,9 @@ _shared: dict[str, Dispatcher] = {}
 """Fingerprint of a kernel that calls nothing of a law -> its dispatcher, which all laws of a process use."""
 
 
-def _dispatchers(functions: list[types.FunctionType], bound: Mapping[str, object], tag: str) -> dict[str, Dispatcher]:
+def _dispatchers(
+    functions: list[types.FunctionType], bound: Mapping[str, types.FunctionType], tag: str
+) -> dict[str, Dispatcher]:
     """Turn functions and all that they call into numba dispatchers; returns them by name.
 
     The tag, one for each law and version of it, goes into the names of the machine code's symbols: numba numbers them
@@ -440,7 +442,7 @@ def _source_file(
 
 
 def _entry_points(
-    source: str, path: Path, functions: list[types.FunctionType], bound: Mapping[str, object]
+    source: str, path: Path, functions: list[types.FunctionType], bound: Mapping[str, types.FunctionType]
 ) -> dict[str, Dispatcher]:
     """Return the functions of a source file by name, with numba's dispatchers of the kernels that they call."""
     namespace = _dispatchers(functions, bound, path.stem)
@@ -683,4 +685,6 @@ def _spread(function: types.FunctionType, groups: tuple[object, ...]) -> tuple[t
             given.append(f"record_{i}(a_{i})" if f"record_{i}" in records else f"a_{i}")
         taken += parts
     exec(f"def {function.__name__}({', '.join(taken)}):\n    kernel({', '.join(given)})", names)
-    return names[function.__name__], records
+    made = names[function.__name__]
+    assert isinstance(made, types.FunctionType)
+    return made, records

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_quaternion
@@ -87,7 +88,7 @@ class WrenchArrow:
     def __init__(self, server: PageServer, *, size: float, largest: float) -> None:
         self._server, self._size, self._largest = server, size, largest
         self._arrow: viser.ArrowsHandle | None = None
-        self._shown: Array | None = None
+        self._shown: npt.NDArray[np.float32] | None = None
 
     def draw(self, origin: Array, wrench: Array) -> None:
         """Draw the force of a wrench.
