@@ -9,8 +9,8 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "pliant"
 LENGTH = 3000
-LONGEST_S = 0.05
-"""Processor time for one text [s]: a linear pattern takes about 50 us, a quadratic one 100 ms."""
+LONGEST_S = 0.02
+"""Processor time for one text [s]: a linear pattern takes about 50 us, a quadratic one 50 to 100 ms."""
 REPEATED = ["0", "a", " ", ".", "-", "_", "/", ":", "<", "(", "[", '"', "\\", "\n", "0.", "a.", "a ", "<a ", "a=", ", "]
 """What a text repeats."""
 ENDS = ["", "x", "!", "\0", '"', "\n>"]
