@@ -19,6 +19,7 @@ from pliant.tendons import (
     TendonRobot,
     TendonRobotDescription,
 )
+from pliant.tendons.robots import generic
 
 ROD = Rod(length=0.2, section=Round(radius=0.7e-3), young_modulus=60e9, shear_modulus=23e9, density=0.0)
 EI = 60e9 * np.pi / 4.0 * 0.7e-3**4
@@ -210,6 +211,15 @@ def test_the_inverse_model_reaches_a_place_with_the_least_tensions():
     assert np.abs(rest).max() < 0.02 * T.max()
     with pytest.raises(NoTendonEquilibrium, match="nearest tip found"):
         arm.solve_igm([0.0, 0.0, 0.6])
+
+
+def test_a_robot_that_stands_elsewhere_reaches_the_same_places_from_there():
+    here, offset = TendonRobot(generic()), np.array([0.8, -0.5, 0.3])
+    there = TendonRobot(dataclasses.replace(generic(), base=pose(offset)))
+    for tension in np.random.default_rng(0).uniform(0.0, 12.0, (11, 6))[[3, 10]]:
+        goal = here.solve(tension=tension).tip
+        assert here.solve_igm(goal).tip == pytest.approx(goal, abs=1e-6)
+        assert there.solve_igm(goal + offset).tip == pytest.approx(goal + offset, abs=1e-6)
 
 
 def test_bad_routings_are_named_with_the_valid_number():

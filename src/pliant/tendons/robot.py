@@ -471,7 +471,8 @@ class TendonRobot:
         T, best, nearest, worse = now.tension.copy(), np.inf, now, 0
         # Tendons press the backbone, which never becomes longer: what lies beyond it is sought only while it is nearer.
         reach = 1.1 * (self.description.length + float(np.linalg.norm(self.description.tip_offset)))
-        beyond = float(np.linalg.norm(goal[:3, 3] if goal.ndim == 2 else goal)) > reach
+        place = goal[:3, 3] if goal.ndim == 2 else goal
+        beyond = float(np.linalg.norm(place - self.chain.base_position)) > reach
         weight = np.array([self.description.length] * 3 + [1.0] * 3)
         for _ in range(steps):
             error = self._miss(now, goal)
