@@ -38,9 +38,8 @@ def _mode_commands(actuator: CompliantActuator, slides: bool) -> dict[str, dict[
                 fields[second.name] = FieldInfo(
                     unit=second.unit_of(kind, slides=slides), description=f"reference 2 of mode {mode.value}"
                 )
-        fields["external_torque"] = FieldInfo(
-            unit="N" if slides else "N m", description="torque added to the link from outside"
-        )
+        unit = JOINT_FIELDS["external_torque"].unit_of(kind, slides=slides)
+        fields["external_torque"] = FieldInfo(unit=unit, description="torque added to the link from outside")
         modes[mode.name.lower()] = fields
     return modes
 

@@ -49,6 +49,7 @@ def port_places(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray) -
         shape = (1,) if field == "observed" else getattr(data, field)[index].shape
         ports[name] = PortPlace(field, index, PortInfo(shape, unit, writable, text, low, high))
 
+    sliding: set[str] = set()
     for j in range(m.njnt):
         kind = int(m.jnt_type[j])
         if kind not in (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)):
@@ -57,6 +58,8 @@ def port_places(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray) -
         if not name:
             continue
         linear = kind == int(mujoco.mjtJoint.mjJNT_SLIDE)
+        if linear:
+            sliding.add(name)
         low, high = (float(x) for x in m.jnt_range[j]) if m.jnt_limited[j] else (-np.inf, np.inf)
         # A torque that reaches the speed at which the guard ends the run within 1 s, with the inertia at rest.
         largest = MAX_SPEED * float(m.dof_M0[v]) or np.inf
@@ -86,11 +89,10 @@ def port_places(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray) -
                 c2 = int(m.actuator_ctrladr[i + 1])
                 add(f"{name}/reference_2", "ctrl", (slice(c2, c2 + 1),), "", True, "second reference of the mode")
             kind = layout.SECOND_INPUTS[int(m.actuator_user[i, layout.P_SECOND])]
-            slides = f"{name}/position" in ports and ports[f"{name}/position"].info.unit == "m"
             for field, column in layout.OUT.items():
                 declared = JOINT_FIELDS[field]
                 index = (compliant[i], slice(column, column + 1))
-                unit = declared.unit_of(kind, slides=slides)
+                unit = declared.unit_of(kind, slides=name in sliding)
                 add(f"{name}/{field}", "observed", index, unit, False, declared.description)
         else:
             for port in native_ports(m, i).values():
