@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -197,8 +198,9 @@ def identify(robot: Statics, measurements: Sequence[Measurement], parameters: Se
                 shift[a] += value
         return robot._with(one), shift
 
-    def solved(x: Array) -> list[Solution]:
-        model, shift = build(x)
+    @functools.lru_cache(maxsize=1)  # the slopes are asked for where the misfit was asked for last
+    def solved(x: tuple[float, ...]) -> list[Solution]:
+        model, shift = build(np.array(x))
         out = []
         for k, m in enumerate(measurements):
             q = robot.checked_joints(m.q) + shift
@@ -209,11 +211,11 @@ def identify(robot: Statics, measurements: Sequence[Measurement], parameters: Se
         return out
 
     def misfit(x: Array) -> Array:
-        return np.concatenate([weight * pose_error(s.plate_pose, X) for s, X in zip(solved(x), targets)])
+        return np.concatenate([weight * pose_error(s.plate_pose, X) for s, X in zip(solved(tuple(x)), targets)])
 
     def slopes(x: Array) -> Array:
         out = np.zeros((len(targets), 6, len(parameters)))
-        for rows, s in zip(out, solved(x)):
+        for rows, s in zip(out, solved(tuple(x))):
             rows[freedom_indices(robot.planar)] = s.gradients(parameters).pose.T * unit
         return (weight[:, None] * out).reshape(-1, len(parameters))
 

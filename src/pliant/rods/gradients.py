@@ -37,7 +37,7 @@ from pliant.rods.geometry import FORCE, MOMENT, QUATERNION, freedom_indices, sim
 from pliant.rods.kernels import layout
 from pliant.rods.linearisation import Direction, dense_step, directions, limb_rows, stiffness_left
 from pliant.rods.parameters import Change, changed, offset_actuator, parameter_scale, parameter_value
-from pliant.rods.stability import plate_curvatures, softest_rod
+from pliant.rods.stability import plate_curvatures, softest_rod, survey_tables
 from pliant.rods.statics import Solution, State, Statics, Task
 
 LimbRows = dict[str, Any]
@@ -406,9 +406,11 @@ def actuator_forces_left(robot: Statics, state: State, md: kernels.Model, change
         else:
             rod, length = limbs.get(i, d.limbs[i]).rod, float(state.Q[i, j])
             if rod.is_uniform:
-                out[a] = _length_force(md.table[i, :1], root[None, : layout.POS_X].reshape(1, 3, 3), w[None], length)
+                out[a] = _length_force(md.table[i, :1], root[: layout.POS_X].reshape(1, 3, 3), w[None], length)
                 continue
-            table, states = rod_table(rod, gravity, LENGTH_STEPS), np.zeros((LENGTH_STEPS + 1, layout.TIP_SIZE))
+            changed = i in limbs or gravity is not d.gravity
+            table = rod_table(rod, gravity, LENGTH_STEPS) if changed else survey_tables(robot, LENGTH_STEPS)[i]
+            states = np.zeros((LENGTH_STEPS + 1, layout.TIP_SIZE))
             kernels.survey(table, root, w, length, 1.0, d.planar, False, states, wk.w)
             rows = table[np.minimum(np.arange(len(states)) * layout.STAGES, len(table) - 1)]
             wrenches = np.hstack([states[:, FORCE], states[:, MOMENT]])

@@ -10,8 +10,8 @@ def headers() -> list[dict[str, Any]]:
     """Return the documents of ``rods/catalogue``: name, aliases, summary, source, kind, and the robot itself."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    files = (item for item in (resources.files("pliant") / "rods" / "catalogue").iterdir())
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
+    files = (resources.files("pliant") / "rods" / "catalogue").iterdir()
     return [yaml.load(item.read_text(encoding="utf-8"), Loader=loader) for item in files if item.name.endswith(".yaml")]
 
 

@@ -53,6 +53,7 @@ from pliant.rods.description import (
     planar_turn,
 )
 from pliant.rods.gazebo import read_gazebo_folder
+from pliant.rods.listed import headers
 from pliant.rods.robot import ContinuumParallelRobot
 
 __all__ = [
@@ -514,15 +515,7 @@ def short_names() -> dict[str, str]:
 
     The papers omit the family of the hexapods (6PFR), and name planar robots by how their rods are held (3EFR for 3ER).
     """
-    import yaml
-
-    folder = resources.files("pliant.rods") / "catalogue"
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
-    found: dict[str, str] = {}
-    for name in catalogue():
-        data = yaml.load((folder / f"{name}.yaml").read_bytes(), Loader=loader)
-        found.update(dict.fromkeys(data.get("aliases", ()), name))
-    return found
+    return {alias: one["name"] for one in headers() for alias in one.get("aliases", ())}
 
 
 def full_name(text: str) -> str | None:

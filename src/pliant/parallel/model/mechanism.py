@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["MechanismState", "ParallelMechanism", "Servo", "find_mechanism", "mechanism_of"]
 
 OWN_WRENCH = 6
-"""Numbers at the begin of MuJoCo's ``userdata``, a part of the state: the wrench that `MechanismState` has put on the
+"""Numbers at the start of MuJoCo's ``userdata``, a part of the state: the wrench that `MechanismState` has put on the
 plate, so that forces of others on it stay."""
 MAX_RESIDUAL = 1e-8
 """Largest scaled residual of an equilibrium."""
@@ -281,9 +281,9 @@ class MechanismState:
     def _put_wrench(self) -> None:
         w, arm = self._wrench, self.data.xmat[self._plate].reshape(3, 3) @ self._com
         applied, own = self.data.xfrc_applied[self._plate], self.data.userdata[:OWN_WRENCH]
-        others = 0.0 if np.array_equal(applied, own) else applied - own
+        applied -= own
         own[:3], own[3:] = w[:3], w[3:] - cross(arm, w[:3])
-        applied[:] = own + others
+        applied += own
 
     def step(self) -> None:
         """Advance the simulation by one step, under the wrench that was set last."""

@@ -15,6 +15,7 @@ from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.parallel.model.assembly import PLATE
 from pliant.parallel.model.mechanism import find_mechanism
+from pliant.rods.geometry import simpson_weights
 
 if TYPE_CHECKING:
     from pliant.rods.solution import Solution
@@ -122,9 +123,7 @@ def plate_frequencies(solution: Solution, mass: float, inertia: Array, com: Arra
         plate.append(np.append(A[:3, 3] - B[:3, 3] + np.cross(turn, com), turn) / (2.0 * step))
     moved, bent = np.array(plate), np.array(shapes)
     M = mass * moved[:, :3] @ moved[:, :3].T + moved[:, 3:] @ inertia @ moved[:, 3:].T
-    weights = np.ones(POINTS)  # Simpson's
-    weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0
-    weights /= weights.sum()
+    weights = simpson_weights(POINTS)
     for i, (limb, line) in enumerate(zip(robot.description.limbs, solution.centrelines(POINTS))):
         share = weights * line.length * [limb.rod.values(float(s)).mass for s in line.s]
         M += np.einsum("aki,bki,k->ab", bent[:, i], bent[:, i], share)

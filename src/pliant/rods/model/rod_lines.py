@@ -1,4 +1,4 @@
-"""Simulated rods as they are drawn: centre lines through its nodes, coloured by strain."""
+"""Simulated rods as they are drawn: centre lines through their nodes, coloured by strain."""
 
 from __future__ import annotations
 
