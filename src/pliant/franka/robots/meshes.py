@@ -91,8 +91,8 @@ def add_meshes(spec: mujoco.MjSpec, prefix: str, where: str) -> None:
             raise ModelError("the mesh has no surface", file=file)
         hide_colliding(body)
         shape = spec.add_mesh(name=f"{name}_visual")
-        shape.uservert = np.asarray(mesh.vertices, dtype=float).ravel()
-        shape.userface = np.asarray(mesh.faces, dtype=np.int32).ravel()
+        shape.uservert = np.asarray(mesh.vertices, dtype=float).ravel().tolist()
+        shape.userface = np.asarray(mesh.faces, dtype=np.int32).ravel().tolist()
         shape.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL  # open surfaces have no volume
         geom = body.add_geom(
             type=mujoco.mjtGeom.mjGEOM_MESH,
