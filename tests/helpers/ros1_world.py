@@ -3,12 +3,10 @@
 import re
 import socket
 import struct
-import threading
-import time
 from pathlib import Path
 from urllib.parse import urlparse
 
-import pytest
+from waiting import until
 
 from pliant.base.errors import BridgeError
 from pliant.devices import make_devices
@@ -20,18 +18,6 @@ from pliant.simulation import Simulation, sync
 from pliant.simulation.bridges import make_bridge
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-
-
-def until(condition, what="", timeout=60.0):
-    """Wait for another thread; the test fails if it takes too long."""
-    pause = threading.Event()
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        pause.wait(0.002)
-    pytest.fail(f"not within {timeout} s: {what or condition}")
 
 
 def template(tmp_path, mode=6, joint="joint", flags=("true", "true", "true")):

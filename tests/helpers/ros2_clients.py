@@ -2,10 +2,8 @@
 
 import itertools
 import os
-import threading
-import time
 
-import pytest
+from waiting import until
 
 from pliant.ros.wire import Codec, dds_type_name
 from pliant.ros.wire.rtps.parameters import related_parameters
@@ -28,18 +26,6 @@ def _domains():
 
 
 DOMAINS = _domains()
-
-
-def until(condition, what="", timeout=60.0):
-    """Wait for another thread; the test fails if it takes too long."""
-    pause = threading.Event()
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        pause.wait(0.002)
-    pytest.fail(f"not within {timeout} s: {what or condition}")
 
 
 class FastClient:

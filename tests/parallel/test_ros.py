@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kept_node import KeptNode
 from shared_files import shared_file
+from waiting import until
 
 from pliant.base.errors import PliantError
 from pliant.engine import MujocoEngine
@@ -27,18 +28,6 @@ from pliant.ros.bridge import RosBridge, RosOptions
 from pliant.simulation import Simulation, sync
 
 SPATIAL, PLANAR = "Stewart_Gough_6PFR", "3RR"
-
-
-def until(condition, what="", timeout=60.0):
-    """Wait for another thread; the test fails if it takes too long."""
-    pause = threading.Event()
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        pause.wait(0.002)
-    pytest.fail(f"not within {timeout} s: {what or condition}")
 
 
 class World:

@@ -1,22 +1,15 @@
 """The thread that solves beside the loop."""
 
+import functools
 import threading
-import time
 
 import pytest
+import waiting
 
 from pliant.rods import solving
 from pliant.rods.solving import Solver
 
-
-def until(condition, timeout=30.0):
-    pause = threading.Event()
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        if condition():
-            return
-        pause.wait(0.002)
-    pytest.fail(f"not within {timeout} s")
+until = functools.partial(waiting.until, timeout=30.0)
 
 
 def threads(name):

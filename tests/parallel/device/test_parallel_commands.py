@@ -1,10 +1,11 @@
 """What a controller's wrench does, how joints travel, and who solves."""
 
+import functools
 import threading
-import time
 
 import numpy as np
 import pytest
+import waiting
 from tests.helpers.branch_problems import problems
 
 from pliant.base.errors import DeviceError
@@ -32,15 +33,7 @@ class Clock:
         self.time_ns += 1_000_000 * n
 
 
-def until(condition, act=lambda: None, timeout=30.0):
-    pause = threading.Event()
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        act()
-        if condition():
-            return
-        pause.wait(0.002)
-    pytest.fail(f"not within {timeout} s")
+until = functools.partial(waiting.until, timeout=30.0)
 
 
 def alone(name=NAME, **options):
@@ -59,12 +52,17 @@ def dynamic(name=NAME, segments=4, devices=lambda device: [device], **options):
 
 
 # ---------------------------------------------------------------------- the controller's wrench
-def test_hold_keeps_the_plate_where_it_is():
-    device = alone(controller_wrench="hold")
+def pushed(effect):
+    """A robot of the statics alone, and what it shows before and after a controller's wrench of that effect."""
+    device = alone(controller_wrench=effect)
     before = device.read(0).values
     device.wrenches.put({"wrench": PUSH})
     device.write()
-    after = device.read(1).values
+    return device, before, device.read(1).values
+
+
+def test_hold_keeps_the_plate_where_it_is():
+    device, before, after = pushed("hold")
     np.testing.assert_allclose(after["pose"], before["pose"], atol=1e-8)
     np.testing.assert_array_equal(after["wrench"], PUSH)
     held = device.robot.solve_igm(device.robot.home().plate_pose, PUSH)
@@ -73,11 +71,7 @@ def test_hold_keeps_the_plate_where_it_is():
 
 
 def test_push_moves_the_plate_by_the_compliance_and_leaves_the_joints():
-    device = alone(controller_wrench="push")
-    before = device.read(0).values
-    device.wrenches.put({"wrench": PUSH})
-    device.write()
-    after = device.read(1).values
+    device, before, after = pushed("push")
     np.testing.assert_array_equal(after["joint_values"], before["joint_values"])
     moved = device.robot.solve_dgm(before["joint_values"], PUSH)
     np.testing.assert_allclose(after["pose"][:3], moved.plate_pose[:3, 3], atol=1e-6)
@@ -85,11 +79,7 @@ def test_push_moves_the_plate_by_the_compliance_and_leaves_the_joints():
 
 
 def test_exert_lets_the_joints_push_the_plate_that_way():
-    device = alone(controller_wrench="exert")
-    before = device.read(0).values
-    device.wrenches.put({"wrench": PUSH})
-    device.write()
-    after = device.read(1).values
+    device, before, after = pushed("exert")
     # Nothing acts from outside; the joints have the values at which the rods pull with it at the old pose.
     np.testing.assert_array_equal(after["wrench"], np.zeros(6))
     pulling = device.robot.solve_igm(device.robot.home().plate_pose, -PUSH)
@@ -231,7 +221,7 @@ def test_a_thread_of_its_own_finds_what_the_step_finds():
     for device in (beside, inside):
         device.inbox.put({"pose": goal}, mode="igm_parameters")
         device.write()
-    until(lambda: np.allclose(beside.read(0).values["pose"], goal, atol=1e-6), beside.write)
+    until(lambda: np.allclose(beside.read(0).values["pose"], goal, atol=1e-6), act=beside.write)
     np.testing.assert_allclose(beside.equilibrium.q, inside.equilibrium.q, atol=1e-9)
     np.testing.assert_allclose(beside.centre_lines(), inside.centre_lines(), atol=1e-9)
     assert beside.margins()["index"] == inside.margins()["index"]
@@ -263,7 +253,7 @@ def test_the_loop_goes_on_while_a_command_is_solved():
         loop.step(20)  # would never come back if the step waited
         assert device.equilibrium is robot.solution
         held.go.set()
-        until(lambda: device.equilibrium is not robot.solution, loop.step)
+        until(lambda: device.equilibrium is not robot.solution, act=loop.step)
     device.close()
     np.testing.assert_allclose(device.equilibrium.q, robot.solution.q + 0.02)
 
@@ -278,7 +268,7 @@ def test_of_commands_that_come_too_fast_the_newest_counts():
         if k == 1:
             assert held.begun.wait(30)
     held.go.set()
-    until(lambda: np.allclose(device.equilibrium.q, q + 0.01), device.write)
+    until(lambda: np.allclose(device.equilibrium.q, q + 0.01), act=device.write)
     device.close()
     assert device.health()["replaced"] == 8
 
@@ -307,7 +297,7 @@ def test_a_refusal_of_the_thread_is_told_by_the_loop():
     device.listeners.append(lambda text: told.append((threading.current_thread(), text)))
     device.inbox.put({"pose": [5.0, 0, 1, 0, 0, 0, 1]}, mode="igm_parameters")
     device.write()
-    until(lambda: told, device.write)
+    until(lambda: told, act=device.write)
     device.close()
     assert told[0][0] is threading.current_thread()
     assert "no equilibrium" in told[0][1]

@@ -4,11 +4,11 @@ import contextlib
 import importlib.util
 import json
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from running import eventually
 from tripod import TRIPOD
 
 from pliant.base.errors import BridgeError, PliantError
@@ -40,14 +40,6 @@ def running(name, tmp_path, **options):
         finally:
             view.stop()
             thread.join(60.0)
-
-
-def eventually(true, seconds=60.0):
-    """Ask again and again until it is true."""
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "waited in vain"
-        threading.Event().wait(0.05)
 
 
 @pytest.mark.parametrize("name", catalogue())

@@ -1,9 +1,9 @@
 """The queue between the loop and a wire."""
 
+import functools
 import threading
-import time
 
-import pytest
+import waiting
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,13 +16,7 @@ class Topic:
         self.drops = 0
 
 
-def until(condition, timeout=30.0):
-    pause, end = threading.Event(), time.monotonic() + timeout
-    while time.monotonic() < end:
-        if condition():
-            return
-        pause.wait(0.002)
-    pytest.fail(f"not within {timeout} s")
+until = functools.partial(waiting.until, timeout=30.0)
 
 
 def test_messages_arrive_in_order_in_the_writers_thread():

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from waiting import until
 
 from pliant.base.errors import BridgeError, MissingDependency
 from pliant.robots.loading import load
@@ -26,18 +27,6 @@ JOINT_STATE = (
 CLOCK = "rosgraph_msgs::msg::dds_::Clock_/RIHS01_692f7a66e93a3c83e71765d033b60349ba68023a8c689a79e48078bcb5c58564"
 TRIGGER = "std_srvs::srv::dds_::Trigger_/RIHS01_eeff2cd6fa5ad9d27cdf4dec64818317839b62f212a91e6b5304b634b2062c5f"
 CODEC = Codec(2)
-
-
-def until(condition, what="", timeout=60.0):
-    """Wait for another thread; the test fails if it takes too long."""
-    pause = threading.Event()
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        pause.wait(0.002)
-    pytest.fail(f"not within {timeout} s: {what or condition}")
 
 
 def free_port():
