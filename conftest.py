@@ -38,7 +38,7 @@ _watching = False
 
 GARBAGE_THRESHOLD = (20_000, 10, 20)
 """New objects after which the garbage collector runs, and its runs until that of an older generation. At Python's 700,
-10, 10 it takes a sixth of the processor time of the tests."""
+10, 10 it took 3.9 of 25.4 s of processor time of a part of the tests, with these 1.4 of 20.0 s."""
 
 
 def _note(event: str, arguments: tuple) -> None:
