@@ -20,12 +20,12 @@ EXACT = 0.01
 """Standard deviation in periods below which stamps are exact; assumed."""
 FIRST_ROWS = 32
 """Rows from which a period is found first; then from four times as many each time."""
+MOST_ROWS = 4096
+"""Most of these rows that are looked at, evenly spaced."""
 STEPPED = 0.02
 """Change of a command in missing rows beyond its slopes, over its range, from which it may have stepped; assumed."""
 MOST_UNCERTAIN = 24
 """Most missing rows in which the command is a parameter of the fit; assumed."""
-MOST_ROWS = 4096
-"""Most of these rows that are looked at, evenly spaced."""
 
 
 @dataclass(frozen=True, slots=True)

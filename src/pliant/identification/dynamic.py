@@ -41,7 +41,8 @@ from pliant.identification.solver import (
     SearchOptions,
     identification_of,
     orthogonal,
-    solve,
+    searches,
+    solution_of,
 )
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law, get_law
@@ -159,24 +160,22 @@ class _Task:
             raise LawError(f"fit_actuator: skip = {self.skip:g} s leaves no sample", field="skip")
         compared = _Compared.of(self.actuator, runs, self.outputs, self.weights or {}, self.load)
         every = self.scaled.with_starts(compared.starts())
-        solution = solve(every, compared.residuals, options, step=1e-4, rough=compared.rough())
+        ends = searches(every, compared.residuals, options, step=1e-4, rough=compared.rough())
         again = dataclasses.replace(options, starts=1)
         for _ in range(REWEIGHTINGS if self.weights is None and len(self.outputs) > 1 else 0):
-            before, compared = compared.sigma, compared.reweighted(every.values(solution.x))
-            solution = solve(every, compared.residuals, again, step=1e-4, first=[solution.x])
+            before, compared = compared.sigma, compared.reweighted(every.values(ends[0][0]))
+            ends = searches(every, compared.residuals, again, step=1e-4, first=[ends[0][0]])
             ratios = np.array([compared.sigma[name] / before[name] for name in self.outputs])
             if ratios.max() < 1.1 * ratios.min():
                 break
+        solution = solution_of(ends, every, compared.residuals, step=1e-4)
         fits = compared.fits(compared.simulate(every.values(solution.x)))
         profiled = (every, compared.residuals) if options.profile else None
         values = every.values(solution.x)
-        notes = limited_notes(with_values(self.actuator, values), trials)
-        switching = bool(notes)
-        if any(name.endswith("max_torque") for name in self.scaled.names):
-            notes = []
-        if self.cut_off:
-            notes = limits_note([run.commanded for run in runs], values)
-        return identification_of(self.actuator, self.scaled, solution, fits, notes, profiled, switching=switching)
+        limited = limited_notes(with_values(self.actuator, values), trials)
+        freed = any(name.endswith("max_torque") for name in self.scaled.names)
+        notes = limits_note([run.commanded for run in runs], values) if self.cut_off else [] if freed else limited
+        return identification_of(self.actuator, self.scaled, solution, fits, notes, profiled, switching=bool(limited))
 
 
 def _with_better_times(
@@ -184,8 +183,10 @@ def _with_better_times(
 ) -> tuple[Identification, Sequence[Measurement]]:
     """Return a fit and its measurements: with the stamps, or where these jitter, with the clock that tells more."""
     found = task.fit(trials, options)
-    clocks = [clock_of(trial["time"]) if "time" in trial else None for trial in trials]
-    if not task.actuator.mode.has_motors or all(clock is None or clock.exact for clock in clocks):
+    if not task.actuator.mode.has_motors:
+        return found, trials
+    clocks = [clock_of(trial["time"]) for trial in trials]
+    if all(clock is None or clock.exact for clock in clocks):
         return found, trials
     regular = [
         trial if clock is None else dataclasses.replace(trial, columns={**trial.columns, "time": clock.times()})

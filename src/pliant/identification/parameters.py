@@ -83,6 +83,10 @@ of the motion. It is fitted beside the free parameters and not reported."""
 LOST = "lost_reference_{}[{}][{}]"
 """Reference 1 or 2 of a log in a missing row minus its interpolation [rad], where this one is uncertain. It is fitted
 beside the free parameters and not reported."""
+LIMIT = "reference_{}_{}_limit[0]"
+"""Limit, one of `ENDS`, at which a drive cuts a reference off, minus the end of the measured motion [rad]. It is fitted
+beside the free parameters; the bracket marks it as signed, as in the names above."""
+ENDS = ("lower", "upper")
 
 
 def is_signed(name: str) -> bool:
@@ -240,7 +244,7 @@ class ScaledParameters:
         return out
 
     def with_starts(self, names: Sequence[str]) -> ScaledParameters:
-        """Return the parameters with some of `STARTS` behind them."""
+        """Return the parameters with some of `STARTS`, `LOST` and `LIMIT` behind them, from 0."""
         count = len(names)
         return ScaledParameters(
             (*self.names, *names),

@@ -10,6 +10,7 @@ import numpy as np
 from pliant.base.numerics import Array
 from pliant.identification.clock import Command
 from pliant.identification.measurements import Measurement, motor_references
+from pliant.identification.parameters import ENDS, LIMIT
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.modes import Mode
 from pliant.laws.motor import DCMotor
@@ -18,14 +19,10 @@ CORRELATED = 0.5
 """Correlation of neighbouring residuals from which saturation may explain them; assumed."""
 EXPLAINED = 0.8
 """Mean ratio of the residuals with saturation to those without, below which it explains them; assumed."""
-LIMIT = "reference_{}_{}_limit[0]"
-"""Limit, "lower" or "upper", at which a drive cuts a reference off, minus the end of the measured motion [rad]. It is
-fitted beside the free parameters."""
-ENDS = ("lower", "upper")
 
 
-def asked_torques(actuator: CompliantActuator, trial: Measurement) -> dict[int, Array]:
-    """Return motor -> what its controller asks for its measured positions, shape (n,) [N m]."""
+def asked_torques(actuator: CompliantActuator, trial: Measurement) -> dict[int, tuple[DCMotor, Array]]:
+    """Return number of a motor -> it, and what its controller asks for its measured positions, shape (n,) [N m]."""
     if trial.samples < 3:
         return {}
     asked, time = {}, trial["time"]
@@ -36,7 +33,7 @@ def asked_torques(actuator: CompliantActuator, trial: Measurement) -> dict[int, 
         column = f"motor_{i}_position"
         if isinstance(motor, DCMotor) and pid is not None and i in commanded and column in trial:
             theta = trial[column]
-            asked[i] = np.abs(pid.kp * (commanded[i][late] - theta) - pid.kd * np.gradient(theta, time))
+            asked[i] = motor, np.abs(pid.kp * (commanded[i][late] - theta) - pid.kd * np.gradient(theta, time))
     return asked
 
 
@@ -46,9 +43,7 @@ def limited_notes(actuator: CompliantActuator, trials: Sequence[Measurement]) ->
         return []
     notes = []
     for trial in trials:
-        for i, asked in asked_torques(actuator, trial).items():
-            motor = actuator.motor_1 if i == 1 else actuator.motor_2
-            assert isinstance(motor, DCMotor)  # of others no torque is asked
+        for i, (motor, asked) in asked_torques(actuator, trial).items():
             share = float(np.mean(asked > motor.stall_torque))
             if share > 0.01:
                 notes.append(
@@ -63,7 +58,7 @@ def torque_limit(
     actuator: CompliantActuator, trials: Sequence[Measurement], free: Iterable[str]
 ) -> tuple[str, float] | None:
     """Return the parameter that limits the torque of the motors and a start value [N m]; None where there is none."""
-    asked = [torque for trial in trials for torque in asked_torques(actuator, trial).values()]
+    asked = [torque for trial in trials for _, torque in asked_torques(actuator, trial).values()]
     if not asked or any(name.endswith("max_torque") for name in free):
         return None
     both = actuator.law.motors == 1 or isinstance(actuator.motor_2, DCMotor)

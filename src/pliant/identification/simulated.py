@@ -14,8 +14,7 @@ from pliant.base.errors import LawError
 from pliant.base.numerics import Array
 from pliant.identification.clock import Command, clock_of, with_missing_rows
 from pliant.identification.measurements import Measurement
-from pliant.identification.parameters import LOST, STARTS, Load
-from pliant.identification.saturation import ENDS, LIMIT
+from pliant.identification.parameters import ENDS, LIMIT, LOST, STARTS, Load
 from pliant.laws import layout
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.compile import compiled
@@ -80,6 +79,12 @@ class Run:
 def prepare(
     actuator: CompliantActuator, trial: Measurement, outputs: Sequence[str], dt: float | None, skip: float
 ) -> Run:
+    """Return a measurement with the grids of its simulation; arguments as of `fit_actuator`.
+
+    Raises:
+        LawError: too few samples, too many steps, or a wrong dt.
+        RecordingError: columns are missing.
+    """
     if "time" not in trial and _timeless(actuator):
         # Springs and presliding friction know no rate: the order of the samples is enough.
         time = np.arange(trial.samples, dtype=float) * 1.0e-3

@@ -12,7 +12,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ Progress = Callable[[float, float], None]
 
 SMALL_STEP = 1e-3
 """Step of a search, in standard errors, at which it ends."""
+ROUGH_STEP = 1.0
+"""The same of a search with approximate residuals, whose solution is further away than that."""
 
 LEAST_EXPLAINED = 0.9
 """Share of the variance of a quantity below which a fit with correlated residuals is no fit; assumed."""
@@ -44,8 +46,6 @@ LARGE_INTEGRATION_ERROR = 0.3
 """Error of the integration in rms residuals from which it is named; assumed."""
 MAX_STEP = 0.05
 """Largest step of the differences at a solution, in scaled parameters; assumed."""
-ROUGH_STEP = 1.0
-"""The same of a search with approximate residuals, whose solution is further away than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,18 @@ class Search:
             raise LawError(f"profile needs loss 'linear'; found {self.loss!r}", field="profile")
 
 
+Found: TypeAlias = list[tuple[Array, float, bool, Array]]
+"""Scaled end point of every search, its cost, whether it converged, and its start point, best first."""
+
+
 def solve(
+    scaled: ScaledParameters, residuals: Residuals, search: Search, *, step: float, first: Sequence[Array] = ()
+) -> Solution:
+    """Minimise the sum of squared residuals from several start points; see `searches` and `solution_of`."""
+    return solution_of(searches(scaled, residuals, search, step=step, first=first), scaled, residuals, step=step)
+
+
+def searches(
     scaled: ScaledParameters,
     residuals: Residuals,
     search: Search,
@@ -135,8 +146,8 @@ def solve(
     step: float,
     first: Sequence[Array] = (),
     rough: Residuals | None = None,
-) -> Solution:
-    """Minimise the sum of squared residuals from several start points.
+) -> Found:
+    """Minimise the sum of squared residuals from several start points; return where each search ended.
 
     Args:
         scaled: the free parameters.
@@ -164,21 +175,27 @@ def solve(
             x = x if math.isfinite(cost) else begin
         found.append((*_search(ScaledResiduals(scaled, residuals, step), search, x, tell), begin))
     found.sort(key=lambda one: one[1])
+    return found
+
+
+def solution_of(found: Found, scaled: ScaledParameters, residuals: Residuals, *, step: float) -> Solution:
+    """Return the best of the searches, with residuals and slopes; arguments as of `searches`."""
     x, cost, success, begin = found[0]
     model = ScaledResiduals(scaled, residuals, step)
+    residual = model(x)
     return Solution(
         x=x,
-        jacobian=_slopes(model, x, step),
-        residual=model(x),
+        jacobian=_slopes(model, x, residual, step),
+        residual=residual,
         cost=cost,
         success=success,
         others=tuple((one[0], one[1]) for one in found),
-        starts=len(begins),
+        starts=len(found),
         begin=begin,
     )
 
 
-def _slopes(model: ScaledResiduals, x: Array, step: float) -> Array:
+def _slopes(model: ScaledResiduals, x: Array, residual: Array, step: float) -> Array:
     """Return the Jacobian at a solution, by differences over two standard errors where these exceed the step.
 
     A simulation whose torque or friction switches is rough in its parameters: over a short step, the differences show
@@ -188,9 +205,9 @@ def _slopes(model: ScaledResiduals, x: Array, step: float) -> Array:
     m, n = jacobian.shape
     if m <= n or not np.all(np.isfinite(jacobian)):
         return jacobian
-    residual = model(x)
     variance = np.diag(np.linalg.pinv(jacobian.T @ jacobian)) * float(residual @ residual) / (m - n)
-    return model.jacobian(x, central=True, steps=np.clip(2.0 * np.sqrt(np.maximum(variance, 0.0)), step, MAX_STEP))
+    steps = np.clip(2.0 * np.sqrt(np.maximum(variance, 0.0)), step, MAX_STEP)
+    return jacobian if np.all(steps <= step) else model.jacobian(x, central=True, steps=steps)
 
 
 class ScaledResiduals:
