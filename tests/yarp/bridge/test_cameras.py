@@ -14,7 +14,7 @@ from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import CameraImages, ImageServer, YarpInterface
 from pliant.yarp.wire import Vocab, bottle, decode_bottle, format_bottle, parse_bottle
 from pliant.yarp.wire.images import encode_image
-from pliant.yarp.wire.records import encode_protocol_version
+from pliant.yarp.wire.records import PROTOCOL_VERSION
 
 PIXELS = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
 
@@ -144,7 +144,7 @@ def test_records_tell_the_same_numbers_as_vocabularies(kind):
 
 
 def test_a_client_of_a_camera_is_told_the_version_of_its_calls_before_it_opens():
-    assert CALLS.answer(parse_bottle("getRemoteProtocolVersion")) == encode_protocol_version()
+    assert CALLS.answer(parse_bottle("getRemoteProtocolVersion")) == PROTOCOL_VERSION
 
 
 def test_calls_that_a_camera_has_no_answer_to_are_refused():

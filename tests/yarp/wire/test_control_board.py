@@ -15,7 +15,7 @@ from pliant.yarp.wire import board_calls
 from pliant.yarp.wire import control_board as board
 from pliant.yarp.wire.binary import decode_bottle, encode_bottle, read_bottle
 from pliant.yarp.wire.connection import ACKNOWLEDGEMENT, Framer, Hello
-from pliant.yarp.wire.records import Argument, Method, Pid, decode_fields, encode_protocol_version, parse_method
+from pliant.yarp.wire.records import PROTOCOL_VERSION, Argument, Method, Pid, decode_fields, parse_method
 from pliant.yarp.wire.values import FAIL, OK, Bottle, Int16, Vocab, bottle
 
 
@@ -32,7 +32,7 @@ def recorded_calls():
             if message.command.wants_reply and not answered.startswith(ACKNOWLEDGEMENT, at):
                 if b"getRemoteProtocolVersion" in message.payload:
                     assert decode_protocol_version(answered[at : at + 16]) == (0, 4, 0, 0)
-                    assert encode_protocol_version() == answered[at : at + 16]
+                    assert answered[at : at + 16] == PROTOCOL_VERSION
                     at += 16
                 else:
                     _, end = read_bottle(answered, 4, at)

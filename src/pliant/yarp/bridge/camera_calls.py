@@ -16,7 +16,7 @@ from pliant.yarp.bridge.messages import Answer
 from pliant.yarp.bridge.requests import help_reply, words_of
 from pliant.yarp.wire import Bottle, Vocab
 from pliant.yarp.wire.binary import encode_bottle
-from pliant.yarp.wire.records import PROTOCOL_CALL, call_of, encode_protocol_version, return_value
+from pliant.yarp.wire.records import PROTOCOL_CALL, PROTOCOL_VERSION, call_of, return_value
 from pliant.yarp.wire.values import FAIL, IS, Value
 
 INTERFACES = ("fgi", "visr", "visd", "rgdb")
@@ -69,7 +69,7 @@ class CameraCalls:
         """
         name, items = call_of(request)
         if name == PROTOCOL_CALL:
-            return encode_protocol_version()
+            return PROTOCOL_VERSION
         if name.endswith("RPC"):
             return self._record(name, len(items) - 1)
         words = words_of(request.items)

@@ -41,7 +41,7 @@ from pliant.yarp.wire.binary import Dialect
 from pliant.yarp.wire.board_calls import CALLS, Call
 from pliant.yarp.wire.joints import StreamCommand
 from pliant.yarp.wire.objects import Stamp, vector
-from pliant.yarp.wire.records import Fields, Pid, encode_protocol_version
+from pliant.yarp.wire.records import PROTOCOL_VERSION, Fields, Pid
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Vocab, number, text
 
 __all__ = ["CONTROL_MODES", "INTERACTION_MODES", "REMOTE_VARIABLES", "answer", "command", "user_scale"]
@@ -471,7 +471,7 @@ def _answer_4(board: JoinedBoard, request: Bottle, refused: Callable[[str], None
         return v4.REFUSED
     call = CALLS[4].get(name)
     if call is None:
-        return encode_protocol_version()
+        return PROTOCOL_VERSION
     try:
         return v4.encode_reply(name, *_carry_out(board, call, 4, arguments))
     except DeviceError as error:

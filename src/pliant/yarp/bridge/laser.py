@@ -16,7 +16,7 @@ from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import LaserScan, VectorServer
 from pliant.yarp.wire import Dialect, Vocab, bottle
 from pliant.yarp.wire.binary import encode_bottle
-from pliant.yarp.wire.records import PROTOCOL_CALL, call_of, encode_protocol_version, return_value
+from pliant.yarp.wire.records import PROTOCOL_CALL, PROTOCOL_VERSION, call_of, return_value
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Value
 
 IN_USE = 1
@@ -111,7 +111,7 @@ class Rangefinder:
         if words == ["help"]:
             return help_reply([f"{name}_RPC" for name in (*self._values, *CHANGES)])
         if words == [PROTOCOL_CALL]:
-            return encode_protocol_version()
+            return PROTOCOL_VERSION
         name = words[0].removesuffix("_RPC") if words else ""
         if words[1:2] not in ([], ["RPC"]) or name not in (*self._values, *CHANGES):
             raise WireError(f"a rangefinder has no call {' '.join(words)[:80]!r}; help lists them", field="method")

@@ -12,8 +12,9 @@ from pliant.base.errors import BridgeError, PliantError
 from pliant.devices.base import Sample, SampleSource
 from pliant.yarp.bridge.calls import RpcConnection
 from pliant.yarp.bridge.served import Served
+from pliant.yarp.bridge.world import encode_outcome
 from pliant.yarp.wire import Bottle, Vocab, encode_bottle, format_bottle
-from pliant.yarp.wire.binary import decode_either, encode_value
+from pliant.yarp.wire.binary import decode_either
 from pliant.yarp.wire.values import OK, Int8
 
 SERVER = "/transformServer/rpc"
@@ -63,7 +64,7 @@ REQUESTS: Mapping[str, Callable[[str, Sample], Bottle]] = {
     "/frameTransformSet/serverRPC": pose_record,
 }
 """Ports of transform servers and what they take; the second from YARP 3.5.1 on, the third in 3.5.0."""
-TAKEN_3_12 = encode_value(0, 3)
+TAKEN_3_12 = encode_outcome(True, None, 3)
 """Reply of YARP 3.12 to a pose that was taken, which is no list."""
 
 

@@ -12,9 +12,9 @@ from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.requests import RequestQueue, help_reply
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import LinkAttacher, WorldInterface
-from pliant.yarp.wire import Bottle, Dialect, Value, Vocab
+from pliant.yarp.wire import Bottle, Dialect, Value
 from pliant.yarp.wire.binary import encode_value
-from pliant.yarp.wire.records import Method, call_of, encode_fields, parse_method
+from pliant.yarp.wire.records import Method, call_of, encode_fields, parse_method, return_value
 
 OBJECT = "pose: f64*6, color: i16*3, frame_name: str, object_name: str, gravity_enable: bool, collision_enable: bool"
 DEFAULTS: Mapping[str, str | bool] = {
@@ -137,7 +137,7 @@ SIMULATED_CALLS: Mapping[str, Call] = _simulated()
 
 Source: ``ISimulatedWorldMsgs.thrift`` of YARP 3.12.3 and 4.0.0, the tags that have it.
 """
-DONE_CODES: Mapping[Dialect, tuple[Value, Value]] = {3: (0, 5), 4: (Vocab.of("ok"), Vocab.of("err5"))}
+DONE_CODES: Mapping[Dialect, tuple[Value, Value]] = {3: (0, 5), 4: (return_value("ok"), return_value("err5"))}
 """ReturnValue of a call that was carried out, and of one that failed, in YARP 3.12 and in YARP 4."""
 
 
@@ -149,13 +149,12 @@ def encode_outcome(done: bool, result: object, dialect: Dialect) -> Bottle | byt
         result: six numbers or a list of names; anything else for a reply without result.
         dialect: of the caller; the ReturnValue of YARP 3.12 is a number, that of YARP 4 a list of a vocabulary.
     """
-    code = DONE_CODES[dialect][0 if done else 1]
-    outcome: Value = code if dialect == 3 else Bottle((code,), layout="tagged")
+    outcome = DONE_CODES[dialect][0 if done else 1]
     if isinstance(result, list | tuple):
         numbers = bool(result) and not isinstance(result[0], str)
         value = Bottle(tuple(result), layout="tagged" if numbers else "" if result else "string")
         return Bottle((outcome, value), layout="tagged")
-    return outcome if isinstance(outcome, Bottle) else encode_value(code, dialect)
+    return outcome if isinstance(outcome, Bottle) else encode_value(outcome, dialect)
 
 
 _ATTACHER = (

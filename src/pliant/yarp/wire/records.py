@@ -37,7 +37,9 @@ from pliant.yarp.wire.values import FAIL, OK, Bottle, Int16, Value, Vocab, boole
 
 PROTOCOL_CALL = "getRemoteProtocolVersion"
 """First call of every client of YARP 4 that calls by records; it does not open without the reply."""
-_VERSION = struct.Struct("<ii4h")
+PROTOCOL_VERSION = struct.pack("<ii4h", 256, 1, 0, 4, 0, 0)
+"""Reply to `PROTOCOL_CALL`: four int16 without tags behind the header of a list of one: protocol, major, minor, patch.
+Clients compare the first number only, and it must be 0."""
 Fields: TypeAlias = tuple[Any, ...]
 """Values of a record, or arguments or results of a call; its `Argument` rows name their types."""
 
@@ -246,14 +248,6 @@ def return_value(code: str) -> Bottle:
     Without a tag in front of its element it is 4 bytes shorter, for which they wait.
     """
     return Bottle((Vocab.of(code),), layout="tagged")
-
-
-def encode_protocol_version(protocol: int = 0, major: int = 4, minor: int = 0, patch: int = 0) -> bytes:
-    """Return the reply to `PROTOCOL_CALL`: four int16 without tags behind the header of a list of one.
-
-    Clients compare the first number only, and it must be 0.
-    """
-    return _VERSION.pack(256, 1, protocol, major, minor, patch)
 
 
 @dataclass(frozen=True, slots=True)
