@@ -65,6 +65,8 @@ class RobotBatch(abc.ABC):
     """Whether `port` and `field` return the memory of the worlds itself, not a copy of it."""
     sampled: frozenset[str] = frozenset()
     """Names that `port` knows beside the ports: fields of devices, ``<device>/<quantity>``."""
+    cycle: int = 1
+    """Steps of which `step` takes whole multiples."""
 
     def __init__(self, robot: Robot | mujoco.MjModel, worlds: int, *, check: bool = True) -> None:
         if isinstance(worlds, bool) or not isinstance(worlds, int | np.integer) or worlds < 1:

@@ -105,8 +105,11 @@ def measured(plan: SweepPlan, robot: Robot) -> dict[str, str]:
     from pliant.sweep.plot import UNITS
 
     if robot.actuators:
-        units = {joint: {m: linear(u) for m, u in UNITS.items()} for joint in robot.actuators if robot.slides(joint)}
-        return {f"{joint}/{metric}": units.get(joint, UNITS)[metric] for joint in robot.actuators for metric in METRICS}
+        return {
+            f"{joint}/{metric}": linear(UNITS[metric]) if robot.slides(joint) else UNITS[metric]
+            for joint in robot.actuators
+            for metric in METRICS
+        }
     return {f"{name}/{m}": unit for name, unit in check_devices(plan, robot).items() for m in DEVICE_METRICS}
 
 

@@ -37,7 +37,6 @@ class DeviceBatch(RobotBatch):
         self.plants = [Plant(robot, task) for _ in range(self.worlds)]
         """The simulation of each world."""
         self.cycle = self.plants[0].cycle
-        """Steps of which `step` takes whole multiples."""
         self.sampled = frozenset(self.plants[0].samples) - frozenset(self.ports())
         self._reasons = [""] * self.worlds
         self._steps = np.zeros(self.worlds, dtype=np.int64)

@@ -405,8 +405,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         steps = self._delays.age if name == "latency" else self._delays.command
         given = values if values.shape != (self.num_envs,) else values[mask]
         whole = np.round(given / self.batch.dt).astype(np.int64)
-        cycle = 1 if self._devices is None else self._devices.cycle
-        steps[mask] = -(-whole // cycle) * cycle
+        steps[mask] = -(-whole // self.batch.cycle) * self.batch.cycle
 
     def _observed(self) -> NDArray[np.float32]:
         """Return the present observation, whatever a diverged world shows."""
