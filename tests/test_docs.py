@@ -377,7 +377,7 @@ def selects(expression: str, paths: list[str]) -> bool:
 
 
 def test_every_command_of_the_page_how_we_know_exists():
-    from pliant.papers import list_experiments
+    from pliant.experiments import list_experiments
 
     text = (ROOT / "docs" / "how-we-know.md").read_text()
     rows = [

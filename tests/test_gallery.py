@@ -6,7 +6,7 @@ from pathlib import Path
 import gallery
 from PIL import Image
 
-from pliant.papers.frame.runner import list_experiments
+from pliant.experiments.runner import list_experiments
 from pliant.robots import list_robots
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -56,7 +56,7 @@ def test_chosen_figures_are_of_experiments_that_exist():
 def test_every_playable_scene_is_on_the_page_and_comes_from_an_experiment_with_a_film():
     from scenes import SCENES
 
-    from pliant.papers import find_experiment
+    from pliant.experiments import find_experiment
 
     text = (DOCS / "gallery.md").read_text()
     for name, (experiment, _, picture, said) in SCENES.items():

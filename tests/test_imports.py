@@ -35,6 +35,7 @@ LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
     ("compare.commands", "films"),
+    ("experiments", "films"),
     ("learn.backend", "sweep"),
     ("feet.fit", "identification"),
     ("franka.client.policy", "learn"),
@@ -72,7 +73,7 @@ LOADERS = {
     "base/plugins.py",
     "base/wing.py",
     "learn/envs/make.py",
-    "papers/frame/runner.py",
+    "experiments/runner.py",
     "recording/mcap_reader.py",
     "robots/catalogue.py",
     "robots/lookup.py",

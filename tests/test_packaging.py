@@ -155,7 +155,7 @@ def bag(folder):
 
 
 def report(folder):
-    from pliant.papers import reproduce
+    from pliant.experiments import reproduce
 
     reproduce("chirp", folder, quick=True)
 

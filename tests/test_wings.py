@@ -132,9 +132,16 @@ def test_the_core_and_the_other_wings_work_without_a_wing(wing, without):
     run = without(wing)
     seen = json.loads(run(SMOKE).splitlines()[-1])
     others = {name: declared for name, declared in find_wings().items() if name != wing}
-    above = [name for name, declared in others.items() if wing in declared.builds_on]
+    above: dict[str, str] = {}
+    while more := {
+        name: other
+        for name, declared in others.items()
+        for other in declared.builds_on
+        if name not in above and other in (wing, *above)
+    }:
+        above |= more
     assert [fault.split(",")[0] for fault in seen["faults"]] == [
-        f"the wing {name!r} builds on the wing {wing!r}" for name in above
+        f"the wing {name!r} builds on the wing {other!r}" for name, other in above.items()
     ]
     others = {name: declared for name, declared in others.items() if name not in above}
     assert seen["wings"] == sorted(others)
@@ -181,5 +188,5 @@ for words in (
 
 @pytest.mark.parametrize(("wing", "seen"), [("", ["0 True", "1 True"]), ("films", ["0 False", "2 True"])])
 def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without):
-    lines = without(wing)(COMMAND_LINE).splitlines()
+    lines = [line for line in without(wing)(COMMAND_LINE).splitlines() if not line.startswith("warning: the wing")]
     assert lines == [f"{line} False" for line in ["0 False", "0 False", *seen]]

@@ -12,8 +12,8 @@ import time
 import pytest
 
 from pliant import sweep
-from pliant.papers import Result, Target, experiment
-from pliant.papers.frame import base as experiments
+from pliant.experiments import Result, Target, experiment
+from pliant.experiments import base as experiments
 from pliant.sweep import runner
 
 VARY = ("--vary", "actuator.k1=0.001:0.003:6", "--duration", "0.05", "--chunk", "2")
@@ -185,7 +185,7 @@ def _two_experiments(monkeypatch):
         return Result(targets=[])
 
     chosen = [experiments._EXPERIMENTS[name] for name in ("a-first", "b-second")]
-    for place in ("pliant.papers", "pliant.papers.frame.runner"):
+    for place in ("pliant.experiments", "pliant.experiments.runner"):
         monkeypatch.setattr(f"{place}.list_experiments", lambda: chosen)
 
 

@@ -103,8 +103,8 @@ def test_ctrl_c_keeps_the_film_of_what_was_simulated(call, robot_file, tmp_path)
 MODULE = """
 import mujoco
 import numpy as np
-from pliant.papers import Context, Result, Target, experiment
-from pliant.papers.frame.films import Film, Shot
+from pliant.experiments import Context, Result, Target, experiment
+from pliant.experiments.films import Film, Shot
 
 
 def _films(context, options):
@@ -131,7 +131,7 @@ def test_reproduce_films_what_moves_and_refuses_what_does_not(call, tmp_path):
     module, output = tmp_path / "own_films.py", tmp_path / "reports"
     module.write_text(MODULE)
     common = ("reproduce", "own-film", "--import", module, "--output", output)
-    from pliant.papers.frame import base
+    from pliant.experiments import base
 
     try:
         code, _, err = call("reproduce", "own-table", *common[1:], "--video")

@@ -36,6 +36,8 @@ import pliant
 from pliant.base.journal import read_journal
 from pliant.cli.replay import _show_dump
 from pliant.engine.identified import _read as read_identified
+from pliant.experiments.curves import read_curve
+from pliant.experiments.report import write_index
 from pliant.feet.measured import read_trials, write_trials
 from pliant.feet.trials import Trial, Trials
 from pliant.formats.manager import read_manager
@@ -44,8 +46,6 @@ from pliant.franka.log import read_arm_log
 from pliant.identification.measurements import read_measurement
 from pliant.laws import TableSEA
 from pliant.learn.policy import Policy
-from pliant.papers.frame.curves import read_curve
-from pliant.papers.frame.report import write_index
 from pliant.parallel.page.pose_path import PosePath
 from pliant.parallel.page.robot_files import read_robot
 from pliant.parallel.page.saved_poses import SavedPoses

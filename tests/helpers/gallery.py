@@ -218,7 +218,7 @@ def scene_cards() -> list[str]:
 
 def page() -> str:
     """Return the page, from the catalogue and the registered experiments of pliant."""
-    from pliant.papers.frame.runner import list_experiments
+    from pliant.experiments.runner import list_experiments
     from pliant.robots import list_robots
 
     summaries = {robot.name: robot.summary.replace("|", "/") for robot in list_robots()}

@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 
 from pliant.base.options import parse
-from pliant.papers import Context, Result, Statement, Target, find_experiment
-from pliant.papers.frame.curves import draw_curves
+from pliant.experiments import Context, Result, Statement, Target, find_experiment
+from pliant.experiments.curves import draw_curves
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers" / "mutations"
 LONG = frozenset({
@@ -122,7 +122,7 @@ def _run(experiment: str) -> Run:
         draw_curves(context, axis, place)
 
     with tempfile.TemporaryDirectory() as scratch, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pliant.papers.frame.panels.draw_curves", draw)
+        patch.setattr("pliant.experiments.panels.draw_curves", draw)
         context = Context(output=Path(scratch), quick=True, report=lambda fraction, text: progress.append(fraction))
         result = found.run(context)
     result.figures = [dataclasses.replace(figure, figure=b"") for figure in result.figures]

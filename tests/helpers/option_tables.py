@@ -7,6 +7,7 @@ from pathlib import Path
 from markdown_tables import markdown_table
 
 from pliant.base.options import describe
+from pliant.experiments import find_experiment, list_experiments
 from pliant.feet.model.sole import Sole
 from pliant.feet.softfoot import SoftFeetOptions, SoftFootOptions
 from pliant.laws import (
@@ -32,7 +33,6 @@ from pliant.laws import (
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import LeverDrive
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
-from pliant.papers import find_experiment, list_experiments
 from pliant.robots import find_robot
 from pliant.robots.benches.build import BENCHES, BenchOptions
 from pliant.robots.qbmove import ArmOptions

@@ -29,8 +29,8 @@ SCENES = {
 
 def build(names: list[str], folder: Path = FOLDER) -> dict[str, int]:
     """Write scenes and viser's client; return the size of each scene [bytes]."""
+    from pliant.experiments import Context, find_experiment
     from pliant.page.playable import playable_scene, write_client
-    from pliant.papers import Context, find_experiment
     from pliant.recording.motion import Motion
 
     write_client(folder)

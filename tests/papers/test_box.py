@@ -5,7 +5,7 @@ import pytest
 from mutations import quick
 
 from pliant.base.errors import PliantError
-from pliant.papers import Verdict
+from pliant.experiments import Verdict
 from pliant.papers._box_push import PRESETS, Arm, BoxOptions, build_arm, plan_push, push, sweep_goals
 
 OPTIONS = BoxOptions()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mutations import quick
 
-from pliant.papers import Context, Verdict
+from pliant.experiments import Context, Verdict
 from pliant.papers.chirp import (
     HIGH,
     LOW,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from mutations import quick
 
+from pliant.experiments.base import Verdict
 from pliant.franka.client import FrankaRobot
-from pliant.papers.frame.base import Verdict
 from pliant.papers.franka_float import accuracy, call_times, estimates, float_arm, kinematics_statement, push
 
 

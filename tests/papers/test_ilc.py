@@ -5,9 +5,9 @@ import pytest
 from mutations import quick
 
 from pliant.control import IterationRecord, LearningResult
+from pliant.experiments import Verdict
+from pliant.experiments.pictures import frames
 from pliant.model.snapshots import snapshots
-from pliant.papers import Verdict
-from pliant.papers.frame.pictures import frames
 from pliant.papers.ilc import (
     REFERENCE_ERRORS,
     IlcOptions,

@@ -7,7 +7,7 @@ import pytest
 from daily import by_day
 from mutations import LONG, matching, mutations, passed, quick
 
-from pliant.papers.frame.runner import list_experiments
+from pliant.experiments.runner import list_experiments
 
 MUTATIONS = mutations()
 NAMES = [found.name for found in list_experiments()]

@@ -20,12 +20,13 @@ import pytest
 from mutations import quick
 
 from pliant.base.errors import BridgeError
-from pliant.papers import Context, find_experiment, franka_dual_arm, franka_float
+from pliant.experiments import Context, find_experiment
+from pliant.experiments.runner import list_experiments
+from pliant.papers import franka_dual_arm, franka_float
 from pliant.papers.arms import tag_servo
 from pliant.papers.arms.follow_tag import Ending
 from pliant.papers.arms.franka_server import ATTEMPTS, past_stalls
 from pliant.papers.arms.tag_servo import interrupted, law_task
-from pliant.papers.frame.runner import list_experiments
 from pliant.papers.franka_visual_servo import (
     FrankaVisualServoOptions,
     run_through_interface,

@@ -7,9 +7,9 @@ import pytest
 from mutations import quick
 
 from pliant.base.errors import PliantError
+from pliant.experiments import Context, Verdict, find_experiment, reproduce
 from pliant.feet.measured import write_trials
 from pliant.feet.trials import all_trials
-from pliant.papers import Context, Verdict, find_experiment, reproduce
 from pliant.papers import softfoot_bench as module
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from mutations import quick
 
+from pliant.experiments import Context, find_experiment
 from pliant.laws import QbMove
-from pliant.papers import Context, find_experiment
 from pliant.papers.two_dof import TwoDofOptions, _Sine, _step_statements, _swings, stiction_band
 
 

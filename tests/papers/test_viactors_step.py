@@ -7,9 +7,9 @@ import pytest
 from mutations import quick, quick_run
 
 from pliant.base.errors import PliantError
+from pliant.experiments.runs import nice_step, spring_equilibrium, step_response
 from pliant.laws import SEA, QbMove
 from pliant.papers import viactors_step
-from pliant.papers.frame.runs import nice_step, spring_equilibrium, step_response
 from pliant.papers.viactors_step import BODIES, CASES, Body
 
 # Final angle [rad]; then peak [rad], rise [ms], settling [s] for each of BODIES, computed with steps of 2 us, sampled

@@ -13,9 +13,9 @@ from pliant.base.errors import PliantError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
 from pliant.control import ClosedLoopInverseKinematics, GravityCompensation, MinimumJerk
+from pliant.experiments.runs import drive
+from pliant.experiments.trace import Trace, Traced
 from pliant.feet.contacts import contact_forces
-from pliant.papers.frame.runs import drive
-from pliant.papers.frame.trace import Trace, Traced
 
 if TYPE_CHECKING:
     import mujoco

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.numerics import Array
-from pliant.papers.frame.base import Figure
-from pliant.papers.frame.films import Film, Shot, joint_poses
-from pliant.papers.frame.panels import Band, Level, Line, Panel, draw
-from pliant.papers.frame.pictures import rest_picture
+from pliant.experiments.base import Figure
+from pliant.experiments.films import Film, Shot, joint_poses
+from pliant.experiments.panels import Band, Level, Line, Panel, draw
+from pliant.experiments.pictures import rest_picture
 
 if TYPE_CHECKING:
     from mujoco import MjModel
 
+    from pliant.experiments.panels import Item
     from pliant.papers.arms.follow_tag import Run
-    from pliant.papers.frame.panels import Item
 
 DOTS = 90
 """Balls that draw a path."""
@@ -140,8 +140,8 @@ def _following(free: Run, published: Run, reference: tuple[Array, Array]) -> Fig
 
 def scene_model(run: Run, row: int, *, tag: bool, width: int = 640, height: int = 520) -> MjModel:
     """Return both arms with their paths and a camera "view", the left one with its tag or not."""
+    from pliant.experiments.pictures import draw_path, even_light
     from pliant.franka.robots.torso import torso
-    from pliant.papers.frame.pictures import draw_path, even_light
     from pliant.robots.parts import look_at
 
     robot = torso(tag=tag, q_left=run.q_left[row].tolist(), q_right=run.q_right[row].tolist())

@@ -26,8 +26,8 @@ from types import MappingProxyType
 import numpy as np
 
 from pliant.base.numerics import Array
-from pliant.papers.frame.base import Figure, Statement, Table, Target
-from pliant.papers.frame.panels import Line, Panel, draw
+from pliant.experiments.base import Figure, Statement, Table, Target
+from pliant.experiments.panels import Line, Panel, draw
 
 FloatArray = Array
 Loops = Mapping[float, FloatArray]

@@ -11,16 +11,16 @@ import numpy as np
 
 from pliant.base.figures import MUTED
 from pliant.base.numerics import Array
-from pliant.papers.frame.base import Figure
-from pliant.papers.frame.films import Film, Shot, joint_poses
-from pliant.papers.frame.panels import Level, Line, Panel, color_of, draw, lines
-from pliant.papers.frame.pictures import rest_picture
+from pliant.experiments.base import Figure
+from pliant.experiments.films import Film, Shot, joint_poses
+from pliant.experiments.panels import Level, Line, Panel, color_of, draw, lines
+from pliant.experiments.pictures import rest_picture
 
 if TYPE_CHECKING:
     from mujoco import MjModel
 
+    from pliant.experiments.panels import Item
     from pliant.papers.arms.tag_servo import Run, Setup, Start
-    from pliant.papers.frame.panels import Item
 
 LAWS = ("PBVS", "IBVS")
 CORNER = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
@@ -187,9 +187,9 @@ def scene_model(run: Run, setup: Setup, q_at: Array, *, azimuth: float, size: in
     import mujoco
 
     from pliant.base.spatial import inverse
+    from pliant.experiments.pictures import draw_path, even_light
     from pliant.franka.robots.build import ArmMount, Surroundings, TagPlace, build_arms
     from pliant.papers.arms.tag_servo import HEIGHT, TAG
-    from pliant.papers.frame.pictures import draw_path, even_light
     from pliant.robots.parts import look_at
 
     tag = np.array(TAG) + np.array([0.0, 0.0, HEIGHT])

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.experiments.base import Figure, Statement, Target
+from pliant.experiments.panels import Level, Line, Panel, color_of, draw
 from pliant.feet.measured import ForceErrors, force_errors, rotation_errors
 from pliant.feet.trials import PARTS, Trials
-from pliant.papers.frame.base import Figure, Statement, Target
-from pliant.papers.frame.panels import Level, Line, Panel, color_of, draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from pliant.base.numerics import Array
-    from pliant.papers.frame.panels import Item
+    from pliant.experiments.panels import Item
 
 _NO_DATA = "Not judged: it compares with measured {what}, which were never published. `--set data=FILE.csv` judges it."
 TABLE_1 = {"MuJoCo": (14.6, 33.2, 21.7), "MuJoCo filtered": (10.5, 21.2, 13.1)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from pliant.papers.frame.base import Figure
-from pliant.papers.frame.pictures import frames
+from pliant.experiments.base import Figure
+from pliant.experiments.pictures import frames
 from pliant.walking.trials import COURSES
 from pliant.walking.walk import WalkRow, run_walk
 

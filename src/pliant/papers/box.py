@@ -11,6 +11,10 @@ import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.base.numerics import GRAVITY, Array
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, Shot
+from pliant.experiments.panels import Band, Level, Line, Note, Panel, draw
+from pliant.experiments.pictures import frames
 from pliant.papers._box_push import (
     BALL,
     BAND,
@@ -30,10 +34,6 @@ from pliant.papers._box_push import (
     push,
     sweep_goals,
 )
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, Shot
-from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, draw
-from pliant.papers.frame.pictures import frames
 
 if TYPE_CHECKING:
     import mujoco

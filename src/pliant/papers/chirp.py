@@ -11,12 +11,12 @@ import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.base.options import option
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.curves import read_curves
-from pliant.papers.frame.films import Film, Shot
-from pliant.papers.frame.panels import BESIDE, Line, Panel, draw
-from pliant.papers.frame.runs import drive
-from pliant.papers.frame.trace import Trace
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.curves import read_curves
+from pliant.experiments.films import Film, Shot
+from pliant.experiments.panels import BESIDE, Line, Panel, draw
+from pliant.experiments.runs import drive
+from pliant.experiments.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ import numpy as np
 
 from pliant.base.options import option
 from pliant.base.spatial import cross, vee
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.panels import DASHED, Item, Level, Line, Panel, draw
 from pliant.papers.cpr_planar import PAPER
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.panels import DASHED, Item, Level, Line, Panel, draw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,10 +9,10 @@ import numpy as np
 
 from pliant.base.numerics import GRAVITY
 from pliant.base.options import option
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film
+from pliant.experiments.panels import DASHED, Line, Panel, draw
 from pliant.papers.cpr_planar import PAPER, film_of_paths
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film
-from pliant.papers.frame.panels import DASHED, Line, Panel, draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.options import option
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
+from pliant.experiments.panels import DASHED, Level, Line, Panel, draw, lines
+from pliant.experiments.trace import Recorder, Trace
 from pliant.papers.cpr_planar import PAPER
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, film_of_tracks
-from pliant.papers.frame.panels import DASHED, Level, Line, Panel, draw, lines
-from pliant.papers.frame.trace import Recorder, Trace
 
 if TYPE_CHECKING:
     from pliant.model import Robot

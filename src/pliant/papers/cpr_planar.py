@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, Shot
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, Shot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -187,7 +187,7 @@ def film_of_paths(
         paths: title -> equilibria of one robot.
         rows: poses of the film; paths with fewer equilibria show each longer.
         seconds: length of the film [s].
-        about: further fields of `pliant.papers.frame.films.Film`.
+        about: further fields of `pliant.experiments.films.Film`.
     """
     from pliant.parallel.model import draw_solutions
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.options import option
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film
+from pliant.experiments.panels import Panel, draw, lines
 from pliant.papers.cpr_planar import PAPER, film_of_paths, generality, path_targets, saved_configuration
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film
-from pliant.papers.frame.panels import Panel, draw, lines
 
 if TYPE_CHECKING:
     from pliant.rods import ContinuumParallelRobot, Path, Solution

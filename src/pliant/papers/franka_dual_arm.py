@@ -11,8 +11,8 @@ import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.base.options import option
-from pliant.papers.frame.base import Context, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film
+from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film
 
 if TYPE_CHECKING:
     from pliant.papers.arms.follow_tag import Plan, Run

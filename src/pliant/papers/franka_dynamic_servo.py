@@ -13,11 +13,11 @@ import numpy as np
 from pliant.base.errors import BridgeError, DeviceError
 from pliant.base.numerics import Array
 from pliant.base.options import option
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film
+from pliant.experiments.panels import Level, Line, Panel, draw
 from pliant.papers._servo_figures import error_lines, film_of
 from pliant.papers.arms import EXACT, RENDERED
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film
-from pliant.papers.frame.panels import Level, Line, Panel, draw
 from pliant.papers.franka_visual_servo import (
     DEMONSTRATION,
     PAPER,

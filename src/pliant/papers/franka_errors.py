@@ -14,11 +14,11 @@ from pliant.base.errors import BridgeError
 from pliant.base.numerics import Array
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.panels import Line, Panel, draw
 from pliant.franka.device.settings import CHECKS, ERROR_ORIGINS
 from pliant.franka.wire import fci
 from pliant.papers.arms.fci_client import PATIENCE_S, FciClient
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.panels import Line, Panel, draw
 
 if TYPE_CHECKING:
     from pliant.papers.arms.fci_recipes import Recipe

@@ -15,10 +15,10 @@ import numpy as np
 from pliant.base.errors import DeviceError
 from pliant.base.numerics import Array
 from pliant.base.options import option
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
+from pliant.experiments.panels import Level, Line, Panel, draw, lines
 from pliant.papers.arms.franka_server import open_robot, past_stalls
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, film_of_tracks
-from pliant.papers.frame.panels import Level, Line, Panel, draw, lines
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot

@@ -11,12 +11,12 @@ import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.base.options import option
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, Shot, joint_poses
+from pliant.experiments.panels import Level, Line, Panel, draw
+from pliant.experiments.runs import rms
+from pliant.experiments.trace import Recorder, Trace, Traced
 from pliant.papers.arms.franka_server import open_robot, past_stalls
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, Shot, joint_poses
-from pliant.papers.frame.panels import Level, Line, Panel, draw
-from pliant.papers.frame.runs import rms
-from pliant.papers.frame.trace import Recorder, Trace, Traced
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot

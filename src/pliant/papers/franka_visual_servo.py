@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pliant.base.options import option
+from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film
 from pliant.papers.arms import EXACT, RENDERED
-from pliant.papers.frame.base import Context, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film
 
 if TYPE_CHECKING:
     from pliant.papers.arms.tag_servo import Law, Run, Setup, Start

@@ -12,17 +12,17 @@ import numpy as np
 from pliant.base.figures import MUTED, thin
 from pliant.base.options import option
 from pliant.control import IterativeLearning, LearningResult, MinimumJerk
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, Shot
-from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, draw
-from pliant.papers.frame.pictures import frames
-from pliant.papers.frame.runs import drive
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, Shot
+from pliant.experiments.panels import Band, Level, Line, Note, Panel, draw
+from pliant.experiments.pictures import frames
+from pliant.experiments.runs import drive
 
 if TYPE_CHECKING:
     from pliant.base.numerics import Array
     from pliant.control.ilc import IterationRecord
+    from pliant.experiments.panels import Color, Item
     from pliant.model.robot import Robot
-    from pliant.papers.frame.panels import Color, Item
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
 GOAL = (0.8, 0.8)

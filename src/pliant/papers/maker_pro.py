@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.options import option
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, Shot
+from pliant.experiments.panels import Line, Panel, draw
 from pliant.papers._maker_pro_blocks import (
     COMPLETE,
     SETS,
@@ -29,9 +32,6 @@ from pliant.papers._maker_pro_blocks import (
     shares,
     validate,
 )
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, Shot
-from pliant.papers.frame.panels import Line, Panel, draw
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -216,7 +216,7 @@ def sweep(
         "torque" and "deflection" as they would be measured, shape (t,).
     """
     from pliant.engine import MujocoEngine
-    from pliant.papers.frame.runs import drive
+    from pliant.experiments.runs import drive
     from pliant.robots import build_robot
 
     o = options or MakerProOptions()

@@ -17,14 +17,14 @@ import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.base.options import option
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
+from pliant.experiments.pictures import frames
 from pliant.feet.measured import force_errors, read_trials, rotation_errors, write_trials
 from pliant.feet.softfoot_bench import SoftFootBenchOptions, module_position
 from pliant.feet.softfoot_bench.build import build
 from pliant.feet.trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials, simulate_trials
 from pliant.papers._softfoot_bench_data import ANALYTICAL, TABLE_1, data_statements, figures
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, film_of_tracks
-from pliant.papers.frame.pictures import frames
 
 if TYPE_CHECKING:
     from mujoco import MjModel

@@ -25,14 +25,14 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
+from pliant.experiments.panels import Line, Panel, draw
+from pliant.experiments.pictures import frames
 from pliant.feet.contacts import contact_forces
 from pliant.feet.model.geometry import lowest_point
 from pliant.feet.model.pad import Pad, add_pad
 from pliant.model.inertia import set_inertia
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, film_of_tracks
-from pliant.papers.frame.panels import Line, Panel, draw
-from pliant.papers.frame.pictures import frames
 
 if TYPE_CHECKING:
     from mujoco import MjModel

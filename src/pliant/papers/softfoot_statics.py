@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.options import option
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
+from pliant.experiments.panels import BESIDE, Band, Level, Line, Note, Panel, draw
 from pliant.feet.press_bench import REDUCED, Standing, press, stand
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, film_of_tracks
-from pliant.papers.frame.panels import BESIDE, Band, Level, Line, Note, Panel, draw
 
 if TYPE_CHECKING:
-    from pliant.papers.frame.panels import Item
+    from pliant.experiments.panels import Item
 
 PAPER = "Crotti et al. 2024, Soft Adaptive Feet for Legged Robots, arXiv 2412.03191"
 LOADS = (20.0, 50.0, 100.0, 200.0, 300.0, 500.0, 700.0, 900.0)

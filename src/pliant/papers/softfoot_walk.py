@@ -15,10 +15,10 @@ import numpy as np
 
 from pliant.base.numerics import holm
 from pliant.base.options import option
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, Shot
+from pliant.experiments.panels import Line, Panel, draw
 from pliant.papers._softfoot_walk_pictures import FEET, crossing, pictures
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, Shot
-from pliant.papers.frame.panels import Line, Panel, draw
 from pliant.walking.trials import (
     COURSES,
     Crossing,

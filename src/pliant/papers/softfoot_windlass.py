@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.base.options import option
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
+from pliant.experiments.panels import DASHED, Level, Line, Panel, draw
 from pliant.feet.press_bench import Standing, press, stand
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, film_of_tracks
-from pliant.papers.frame.panels import DASHED, Level, Line, Panel, draw
 from pliant.papers.softfoot_statics import PAPER, figure_of_soles, foot_options
 
 RELEASED_SLACK = 0.0019572020875

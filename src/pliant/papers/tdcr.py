@@ -11,9 +11,9 @@ import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.base.options import option
-from pliant.papers.frame.base import Context, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.panels import Line, Panel, draw
-from pliant.papers.frame.runs import drive
+from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
+from pliant.experiments.panels import Line, Panel, draw
+from pliant.experiments.runs import drive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.curves import table_of_curves
-from pliant.papers.frame.films import Film, Shot
-from pliant.papers.frame.panels import DASHED, Band, Level, Panel, draw
-from pliant.papers.frame.runs import drive, rms, spring_equilibrium, step_response
-from pliant.papers.frame.trace import Trace
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.curves import table_of_curves
+from pliant.experiments.films import Film, Shot
+from pliant.experiments.panels import DASHED, Band, Level, Panel, draw
+from pliant.experiments.runs import drive, rms, spring_equilibrium, step_response
+from pliant.experiments.trace import Trace
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pliant.base.numerics import Array
+    from pliant.experiments.panels import Item
     from pliant.laws.base import Law
-    from pliant.papers.frame.panels import Item
 
 JOINTS = ("joint_1", "joint_2")
 STEP = 0.8

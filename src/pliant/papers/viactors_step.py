@@ -12,18 +12,18 @@ import numpy as np
 
 from pliant.base.figures import CYCLE
 from pliant.base.options import option
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.curves import table_of_curves
-from pliant.papers.frame.films import Film, Shot
-from pliant.papers.frame.panels import BESIDE, DASHED, Level, Line, Note, Panel, draw
-from pliant.papers.frame.runs import StepResponse, drive, nice_step, spring_equilibrium, step_response
-from pliant.papers.frame.trace import Trace
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.curves import table_of_curves
+from pliant.experiments.films import Film, Shot
+from pliant.experiments.panels import BESIDE, DASHED, Level, Line, Note, Panel, draw
+from pliant.experiments.runs import StepResponse, drive, nice_step, spring_equilibrium, step_response
+from pliant.experiments.trace import Trace
 
 if TYPE_CHECKING:
     from pliant.base.numerics import Array
+    from pliant.experiments.panels import Item
     from pliant.model import Robot
     from pliant.model.check import StepSize
-    from pliant.papers.frame.panels import Item
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
 REFERENCE = 0.8

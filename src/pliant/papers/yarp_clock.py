@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError
 from pliant.base.options import option
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.panels import Line, Panel, draw
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.panels import Line, Panel, draw
 from pliant.yarp.program import TIMEOUT_S, Board, World, biped, serve
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ import numpy as np
 
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, film_of_tracks
-from pliant.papers.frame.panels import Band, Panel, draw, lines
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
+from pliant.experiments.panels import Band, Panel, draw, lines
 from pliant.papers.yarp_clock import PAPER
 from pliant.yarp.program import Board, biped, serve
 
 if TYPE_CHECKING:
-    from pliant.papers.frame.panels import Item
+    from pliant.experiments.panels import Item
     from pliant.simulation.pose_track import PoseTrack
 
 TIMESTEP = 0.002

@@ -12,10 +12,10 @@ import numpy as np
 
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
-from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.films import Film, film_of_tracks
-from pliant.papers.frame.panels import BESIDE, Band, Line, Panel, draw, lines
-from pliant.papers.frame.trace import Recorder, Trace
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
+from pliant.experiments.panels import BESIDE, Band, Line, Panel, draw, lines
+from pliant.experiments.trace import Recorder, Trace
 from pliant.papers.yarp_clock import PAPER
 from pliant.yarp.program import PARTS, TIMEOUT_S, Board, World, biped, serve
 

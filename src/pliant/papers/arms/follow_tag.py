@@ -22,11 +22,11 @@ from pliant.base.errors import DeviceError, PliantError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.spatial import cross, exp_so3, inverse, log_so3, pose
 from pliant.control import CartesianComputedTorque
+from pliant.experiments.trace import Recorder, Trace, Traced
 from pliant.franka.client import FrankaGroup
 from pliant.franka.robots import dynamics, kinematics
 from pliant.franka.robots.parameters import EE_OF_HAND, FER, FRANKA_HAND
 from pliant.franka.robots.torso import CAMERA, Q_LEFT, Q_RIGHT, TAG, base
-from pliant.papers.frame.trace import Recorder, Trace, Traced
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
 from pliant.vision.poses import facing_pose, pose_features

@@ -18,9 +18,9 @@ from pliant.base.conditions import VisionError, require_fresh
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
+from pliant.experiments.trace import Recorder, Trace, Traced
 from pliant.papers.arms import EXACT, RENDERED
 from pliant.papers.arms.franka_server import build_arm, names_stall, serve
-from pliant.papers.frame.trace import Recorder, Trace, Traced
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
 from pliant.vision.points import project_points

@@ -5,8 +5,8 @@ import pytest
 
 from pliant.base.errors import PliantError
 from pliant.engine import MujocoEngine
-from pliant.papers.frame.runs import drive
-from pliant.papers.frame.trace import Recorder, Trace, Traced
+from pliant.experiments.runs import drive
+from pliant.experiments.trace import Recorder, Trace, Traced
 from pliant.robots import build_robot
 
 

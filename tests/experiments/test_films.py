@@ -8,10 +8,9 @@ import pytest
 from PIL import Image
 
 from pliant.base.errors import PliantError
-from pliant.films.film import check_camera
-from pliant.papers import find_experiment, list_experiments, reproduce
-from pliant.papers.frame.base import Context, Result, Target, experiment, registered_experiments
-from pliant.papers.frame.films import (
+from pliant.experiments import find_experiment, list_experiments, reproduce
+from pliant.experiments.base import Context, Result, Target, experiment, registered_experiments
+from pliant.experiments.films import (
     NO_SCENE,
     Film,
     Shot,
@@ -21,8 +20,9 @@ from pliant.papers.frame.films import (
     joint_poses,
     write_film,
 )
-from pliant.papers.frame.report import render_report
-from pliant.papers.frame.runner import check_film_camera, film_experiment
+from pliant.experiments.report import render_report
+from pliant.experiments.runner import check_film_camera, film_experiment
+from pliant.films.film import check_camera
 from pliant.recording.motion import rows_at
 from pliant.simulation.pose_track import PoseTrack
 
@@ -132,7 +132,7 @@ def test_films_that_cannot_be_computed_are_said(tmp_path, error):
     def _one(context: Context) -> Result:
         return Result(targets=[Target("one", 1.0, equals=1.0, source="ours: test")])
 
-    from pliant.papers.frame import base
+    from pliant.experiments import base
 
     try:
         found = registered_experiments()["test-no-film"]

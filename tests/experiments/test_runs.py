@@ -5,7 +5,7 @@ import pytest
 
 from pliant.base.errors import PliantError
 from pliant.engine import MujocoEngine
-from pliant.papers.frame.runs import drive
+from pliant.experiments.runs import drive
 from pliant.robots import build_robot
 
 

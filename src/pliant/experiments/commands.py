@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from pliant.papers import Result, Statement, Target
-    from pliant.papers.frame.films import Video
+    from pliant.experiments import Result, Statement, Target
+    from pliant.experiments.films import Video
 
 __all__ = ["reproduce"]
 
@@ -104,8 +104,8 @@ def reproduce(
     import_modules(trial.import_)
     executor = make_executor(processes, dask)
     video = _films(films)
-    from pliant.papers import find_experiment, list_experiments
-    from pliant.papers import reproduce as run_experiments
+    from pliant.experiments import find_experiment, list_experiments
+    from pliant.experiments import reproduce as run_experiments
 
     console = make_console(quiet=json)
     chosen = list(
@@ -170,9 +170,9 @@ def _films(films: FilmsOptions) -> Video | None:
     looks = films.look.of(films.video)
     if looks is None:
         return None
+    from pliant.experiments.films import Video
     from pliant.films.encoders import require
     from pliant.films.film import check_film
-    from pliant.papers.frame.films import Video
 
     if kind is None:
         try:

@@ -1,6 +1,6 @@
 """The measured columns of a run: one object that statements, tables, figures and files read.
 
-A loop of its own fills a `Recorder`, which gives the `Trace`; `pliant.papers.frame.runs.drive` returns one:
+A loop of its own fills a `Recorder`, which gives the `Trace`; `pliant.experiments.runs.drive` returns one:
 
     recorder = Recorder(time="s", q=("rad", 7))
     for k in range(1000):
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.errors import PliantError, nearest
 
 if TYPE_CHECKING:
-    from pliant.papers.frame.panels import Line
+    from pliant.experiments.panels import Line
 
 Array = NDArray[np.float64]
 
@@ -110,9 +110,9 @@ class Trace(Mapping[str, Array]):
             part: index of the component of a column of vectors; None for a column of numbers.
             scale: factor on the values, such as 1e3 from metres to millimetres.
             over: column of the horizontal axis.
-            style: further arguments of `pliant.papers.frame.panels.Line`.
+            style: further arguments of `pliant.experiments.panels.Line`.
         """
-        from pliant.papers.frame.panels import Line
+        from pliant.experiments.panels import Line
 
         values = self[name] if part is None else self[name][:, part]
         return Line(self[over], values if scale == 1.0 else scale * values, **style)

@@ -5,8 +5,8 @@ import pytest
 
 from pliant.base.errors import PliantError
 from pliant.base.figures import thin
-from pliant.papers import Context, Result, Statement, Target, Verdict
-from pliant.papers.frame.report import render_report
+from pliant.experiments import Context, Result, Statement, Target, Verdict
+from pliant.experiments.report import render_report
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,9 @@ from pliant.base.errors import PliantError
 from pliant.base.executor import Executor
 from pliant.base.figures import label, new_figure
 from pliant.base.options import option
-from pliant.papers import Context, Figure, Result, Statement, Table, Target, reproduce
-from pliant.papers.frame import base, runner
-from pliant.papers.frame.base import experiment
-from pliant.papers.frame.runner import find_experiment
+from pliant.experiments import Context, Figure, Result, Statement, Table, Target, base, reproduce, runner
+from pliant.experiments.base import experiment
+from pliant.experiments.runner import find_experiment
 
 
 @pytest.fixture

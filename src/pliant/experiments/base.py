@@ -1,8 +1,8 @@
 """Experiments: simulations of published results, with one verdict for each statement of the publication.
 
-An experiment is a function that returns a `Result`, registered by a decorator in a module of this room (the module
-``ilc.py`` holds the experiment ``ilc``, ``maker_pro.py`` holds ``maker-pro``) or of another package (entry point group
-``pliant.papers``). It takes a `Context` and, where it has assumptions that can be changed, a frozen dataclass of
+An experiment is a function that returns a `Result`, registered by a decorator in a module of a package that a wing
+declares (`Wing.experiments`; ``ilc.py`` holds the experiment ``ilc``, ``maker_pro.py`` holds ``maker-pro``) or in a
+file of ``--import``. It takes a `Context` and, where it has assumptions that can be changed, a frozen dataclass of
 options (`pliant.base.options.option`):
 
     @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.base.executor import Executor
 from pliant.base.options import describe, options_of
-from pliant.papers.frame.films import NO_SCENE, Films, WrittenFilm
+from pliant.experiments.films import NO_SCENE, Films, WrittenFilm
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -414,7 +414,7 @@ class Context:
     seed: int = 0
     """Seed of all random numbers."""
     curves: Path | None = None
-    """Folder of measured curves digitised by the user (`pliant.papers.frame.curves`); None if there is none."""
+    """Folder of measured curves digitised by the user (`pliant.experiments.curves`); None if there is none."""
     executor: Executor = field(default_factory=Executor)
     """Where an experiment of many simulations runs them."""
     report: Progress | None = None
@@ -463,7 +463,7 @@ class Experiment:
     """Function that raises a `PliantError` for invalid options, such as a file that cannot be read; None if the types
     and ranges of the options are sufficient."""
     films: Films | str = NO_SCENE
-    """Function that computes its films (`pliant.papers.frame.films`), or a text that says why there are none."""
+    """Function that computes its films (`pliant.experiments.films`), or a text that says why there are none."""
     cameras: tuple[str, ...] = ()
     """Names of the cameras that all scenes of its films have; () for none."""
     uses_executor: bool = False

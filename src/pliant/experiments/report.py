@@ -17,8 +17,8 @@ from pliant.base.documents.json_text import read_json
 from pliant.base.errors import PliantError
 from pliant.base.figures import GRID, INK, MUTED, saving
 from pliant.base.html_pages import badge, bullets, cell, escaped, figure, page, picture_of, rich, table
-from pliant.papers.frame.base import Change, Figure, Result, Setting, Statement, Target, Verdict
-from pliant.papers.frame.films import WrittenFilm
+from pliant.experiments.base import Change, Figure, Result, Setting, Statement, Target, Verdict
+from pliant.experiments.films import WrittenFilm
 
 _INDEX = "index.html"
 _DOT = " \u00b7 "

@@ -3,7 +3,7 @@
 from pliant.cli.new import Template
 
 TEMPLATE = Template(
-    package="pliant.papers",
+    package="pliant.experiments",
     files={"$module.py": "experiment.py.txt", "test_$module.py": "experiment_test.py.txt"},
     steps=("pliant reproduce $name --import $module.py", "python -m pytest test_$module.py"),
 )

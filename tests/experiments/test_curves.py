@@ -5,8 +5,8 @@ import pytest
 from mutations import quick_run
 
 from pliant.base.errors import PliantError
-from pliant.papers import Context, reproduce
-from pliant.papers.frame.curves import compare_curves, read_curve, read_curves
+from pliant.experiments import Context, reproduce
+from pliant.experiments.curves import compare_curves, read_curve, read_curves
 
 
 def test_two_columns_with_headings_and_comments_are_read_in_order(tmp_path):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pytest
 
 from pliant.base.options import option
-from pliant.papers import Context, Result, Statement, Target, experiment
-from pliant.papers.frame import base as experiments
+from pliant.experiments import Context, Result, Statement, Target, experiment
+from pliant.experiments import base as experiments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ def _experiments(monkeypatch):
         """Pull."""
         return Result(targets=[Target("one", 1.0, equals=1.0, source="ours: arithmetic")])
 
-    for place in ("pliant.papers", "pliant.papers.frame.runner"):
+    for place in ("pliant.experiments", "pliant.experiments.runner"):
         monkeypatch.setattr(f"{place}.list_experiments", lambda: list(experiments._EXPERIMENTS.values()))
 
 

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.figures import COLORS, CYCLE, INK, MUTED, figure_legend, label, legend, new_figure, thin
-from pliant.papers.frame.base import Figure
-from pliant.papers.frame.curves import draw_curves
+from pliant.experiments.base import Figure
+from pliant.experiments.curves import draw_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-    from pliant.papers.frame.base import Context
+    from pliant.experiments.base import Context
 
 DASHED = (0, (4, 3))
 """Line style of references."""

@@ -17,8 +17,8 @@ from pliant.base.errors import PliantError, nearest, require
 from pliant.base.executor import Executor
 from pliant.base.options import describe, parse
 from pliant.base.wing import Listed, offers
-from pliant.papers.frame.base import Change, Context, Experiment, Progress, Result, registered_experiments
-from pliant.papers.frame.films import Video, write_film
+from pliant.experiments.base import Change, Context, Experiment, Progress, Result, registered_experiments
+from pliant.experiments.films import Video, write_film
 
 __all__ = ["find_experiment", "list_experiments", "reproduce"]
 
@@ -89,7 +89,7 @@ def reproduce(
         quick: run the short versions.
         seed: seed of all random numbers.
         options: changed options by name: "friction" for every chosen experiment that has it, "box.friction" for one.
-        curves: folder of measured curves, ``<curves>/<name>/<place>.csv``, see `pliant.papers.frame.curves`.
+        curves: folder of measured curves, ``<curves>/<name>/<place>.csv``, see `pliant.experiments.curves`.
         video: format and settings of films; None writes no films.
         executor: where experiments of many simulations run them; None: on all cores, short versions in this process.
         progress: called with the name of the experiment, the completed fraction, 0 to 1, and a text.
@@ -103,7 +103,7 @@ def reproduce(
             (`Experiment.check`), the folder cannot be written, films are requested of a named experiment that has
             none, the films of an experiment do not have the camera, or an executor is given and no experiment uses it.
     """
-    from pliant.papers.frame.report import write_index, write_report
+    from pliant.experiments.report import write_index, write_report
 
     chosen = _chosen([names] if isinstance(names, str) else list(names), video)
     if executor is not None and not any(found.uses_executor for found in chosen.values()):

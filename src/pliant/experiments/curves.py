@@ -18,7 +18,7 @@ import numpy as np
 from pliant.base.documents.files import read_text
 from pliant.base.errors import PliantError
 from pliant.base.figures import INK
-from pliant.papers.frame.base import Table
+from pliant.experiments.base import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pliant.base.numerics import Array
-    from pliant.papers.frame.base import Context
+    from pliant.experiments.base import Context
 
 MAX_BYTES = 10_000_000
 """Maximum size of a file [bytes]."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.papers.frame.panels import Panel, Picture, draw
+from pliant.experiments.panels import Panel, Picture, draw
 
 if TYPE_CHECKING:
     import mujoco
     from numpy.typing import ArrayLike, NDArray
 
-    from pliant.papers.frame.base import Figure
+    from pliant.experiments.base import Figure
 
 
 def even_light(spec: mujoco.MjSpec, *, width: int, height: int) -> None:

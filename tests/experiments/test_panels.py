@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from pliant.base.figures import COLORS, CYCLE, MUTED
-from pliant.papers.frame.base import Context, Table
-from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, Picture, color_of, draw, lines
-from pliant.papers.frame.trace import Trace
+from pliant.experiments.base import Context, Table
+from pliant.experiments.panels import Band, Level, Line, Note, Panel, Picture, color_of, draw, lines
+from pliant.experiments.trace import Trace
 
 
 def axes(figure):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.errors import PliantError
-from pliant.papers.frame.trace import Trace
+from pliant.experiments.trace import Trace
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -1,1 +1,0 @@
-"""The frame of every experiment: statements and targets, traces, figures, films, reports and the runner."""
