@@ -35,8 +35,10 @@ LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
     ("compare.commands", "films"),
+    ("learn", "batch"),
     ("learn.backend", "sweep"),
     ("feet.fit", "identification"),
+    ("feet.trials", "batch"),
     ("franka.client.policy", "learn"),
     ("franka.log", "shadow"),
     ("franka.page", "page"),
@@ -50,7 +52,9 @@ BETWEEN_WINGS = {
     ("parallel.ros", "ros"),
     ("ros.package", "export"),
     ("ros.policy", "learn"),
+    ("shadow", "batch"),
     ("shadow.log", "identification"),
+    ("sweep", "batch"),
     ("yarp.policy", "learn"),
     ("tendons", "rods"),
     ("tendons.page", "page"),

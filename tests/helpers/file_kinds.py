@@ -34,8 +34,8 @@ from file_mutations import (
 
 import pliant
 from pliant.base.journal import read_journal
+from pliant.batch.identified import _read as read_identified
 from pliant.cli.replay import _show_dump
-from pliant.engine.identified import _read as read_identified
 from pliant.feet.measured import read_trials, write_trials
 from pliant.feet.trials import Trial, Trials
 from pliant.formats.manager import read_manager

@@ -387,7 +387,8 @@ def sweep_goals(
     """
     import mujoco
 
-    from pliant.engine import hold_pose, make_batch
+    from pliant.batch import make_batch
+    from pliant.engine import hold_pose
     from pliant.robots.qbmove_5dof.build import BOX, JOINTS
 
     goals = np.asarray(pushes, dtype=float)

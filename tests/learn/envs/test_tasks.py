@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import ModelError
-from pliant.engine.distributions import Uniform
+from pliant.batch.distributions import Uniform
 from pliant.learn.envs.make import find_task
 
 pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'pliant[learn]'")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.numerics import Array
-from pliant.engine.worlds import CpuBatch
+from pliant.batch.worlds import CpuBatch
 from pliant.learn.compliance.task import CLAIMS, RULE, Claim, Method
 
 if TYPE_CHECKING:
