@@ -79,7 +79,6 @@ LOADERS = {
     "papers/frame/runner.py",
     "recording/mcap_reader.py",
     "robots/catalogue.py",
-    "robots/lookup.py",
 }
 """Files that import by a name that is not written in the call: modules of the user, of other packages, of a folder, or
 on first use."""
