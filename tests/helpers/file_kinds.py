@@ -35,7 +35,6 @@ from file_mutations import (
 import pliant
 from pliant.base.journal import read_journal
 from pliant.batch.identified import _read as read_identified
-from pliant.cli.replay import _show_dump
 from pliant.feet.measured import read_trials, write_trials
 from pliant.feet.trials import Trial, Trials
 from pliant.formats.manager import read_manager
@@ -50,6 +49,7 @@ from pliant.parallel.page.pose_path import PosePath
 from pliant.parallel.page.robot_files import read_robot
 from pliant.parallel.page.saved_poses import SavedPoses
 from pliant.recording.foreign import traces_of_recording
+from pliant.replay.commands import _show_dump
 from pliant.rods import load_robot
 from pliant.rods.gazebo import read_gazebo_folder
 from pliant.rods.loaders import load_description
