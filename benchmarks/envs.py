@@ -24,8 +24,8 @@ import gymnasium
 import mujoco
 import numpy as np
 
-from pliant.engine import make_batch
-from pliant.engine.worlds import CpuBatch
+from pliant.batch import make_batch
+from pliant.batch.worlds import CpuBatch
 from pliant.learn.envs.make import find_task
 from pliant.learn.envs.task import Action, Task, World
 from pliant.learn.envs.vector import BatchEnv

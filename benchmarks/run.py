@@ -25,8 +25,9 @@ import mujoco
 import mujoco.batch
 import numpy as np
 
+from pliant.batch import make_batch
 from pliant.devices import make_devices
-from pliant.engine import MujocoEngine, install, make_batch
+from pliant.engine import MujocoEngine, install
 from pliant.laws import (
     Backlash,
     Cogging,

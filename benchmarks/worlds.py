@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import PliantError
-from pliant.engine.worlds import CpuBatch
+from pliant.batch.worlds import CpuBatch
 from pliant.learn.laws import PRECISIONS, load_warp
 from pliant.learn.warp import WarpBatch
 from pliant.robots import build_robot

@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from pliant import QbMove
-from pliant.engine import make_batch, set_actuators
+from pliant.batch import make_batch, set_actuators
 from pliant.robots import build_robot
 
 NSIM, PRESET = 1000, 0.4

@@ -36,8 +36,10 @@ WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
     ("compare.commands", "films"),
     ("experiments", "films"),
+    ("learn", "batch"),
     ("learn.backend", "sweep"),
     ("feet.fit", "identification"),
+    ("feet.trials", "batch"),
     ("franka.client.policy", "learn"),
     ("franka.log", "shadow"),
     ("franka.page", "page"),
@@ -51,7 +53,9 @@ BETWEEN_WINGS = {
     ("parallel.ros", "ros"),
     ("ros.package", "export"),
     ("ros.policy", "learn"),
+    ("shadow", "batch"),
     ("shadow.log", "identification"),
+    ("sweep", "batch"),
     ("yarp.policy", "learn"),
     ("tendons", "rods"),
     ("tendons.page", "page"),
@@ -76,7 +80,6 @@ LOADERS = {
     "experiments/runner.py",
     "recording/mcap_reader.py",
     "robots/catalogue.py",
-    "robots/lookup.py",
 }
 """Files that import by a name that is not written in the call: modules of the user, of other packages, of a folder, or
 on first use."""

@@ -26,8 +26,6 @@ _EXPORTS: dict[str, str] = {
     "load": "pliant.robots.loading",
     "Robot": "pliant.model",
     "Simulation": "pliant.simulation",
-    "CpuBatch": "pliant.engine.worlds",
-    "randomize_around": "pliant.engine.identified",
 }
 
 __all__ = ["__version__", *_EXPORTS]

@@ -6,10 +6,10 @@ import pytest
 
 from pliant import load
 from pliant.base.errors import MissingDependency
+from pliant.batch.worlds import CpuBatch
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.engine.flush import FLUSH_PERIOD, SMALLEST, flush_state
-from pliant.engine.worlds import CpuBatch
 from pliant.robots import list_robots
 from pliant.simulation import Simulation
 

@@ -8,7 +8,8 @@ from benches import arm, bench, drive, smooth_references
 from law_cases import BUILT_IN, VARIANTS
 
 from pliant.base.errors import ModelError, PortError
-from pliant.engine import MujocoEngine, hold_pose, make_batch, set_actuators
+from pliant.batch import make_batch, set_actuators
+from pliant.engine import MujocoEngine, hold_pose
 from pliant.laws import (
     BAVS,
     PID,

@@ -10,7 +10,8 @@ from pliant.base.codecache import cache_folder
 DIVERGES = """
 import contextlib, mujoco, numpy as np
 from pliant.base.errors import DivergedError
-from pliant.engine import MujocoEngine, make_batch
+from pliant.batch import make_batch
+from pliant.engine import MujocoEngine
 from pliant.robots.loading import load
 {before}
 robot = load("qbmove-1dof")

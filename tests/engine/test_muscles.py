@@ -9,9 +9,9 @@ import pytest
 from benches import INERTIA, WEIGHT, bench
 from scipy.integrate import solve_ivp
 
+from pliant.batch.worlds import CpuBatch
 from pliant.engine import MujocoEngine
 from pliant.engine.mujoco_engine import hold_pose
-from pliant.engine.worlds import CpuBatch
 from pliant.laws import PID, CompliantActuator, McKibben, PneumaticDrive, PreslidingFriction, TableSEA, muscle_friction
 from pliant.laws.layout import USUAL_PRESETS
 from pliant.robots.loading import load

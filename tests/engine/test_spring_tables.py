@@ -7,8 +7,8 @@ from benches import INERTIA, WEIGHT, bench
 from scipy.integrate import solve_ivp
 from scipy.interpolate import PchipInterpolator
 
+from pliant.batch.worlds import CpuBatch
 from pliant.engine import MujocoEngine
-from pliant.engine.worlds import CpuBatch
 from pliant.laws import CompliantActuator, TableSEA
 
 ROWS = np.array(TableSEA().rows)

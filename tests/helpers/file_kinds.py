@@ -34,8 +34,7 @@ from file_mutations import (
 
 import pliant
 from pliant.base.journal import read_journal
-from pliant.cli.replay import _show_dump
-from pliant.engine.identified import _read as read_identified
+from pliant.batch.identified import _read as read_identified
 from pliant.experiments.curves import read_curve
 from pliant.experiments.report import write_index
 from pliant.feet.measured import read_trials, write_trials
@@ -50,6 +49,7 @@ from pliant.parallel.page.pose_path import PosePath
 from pliant.parallel.page.robot_files import read_robot
 from pliant.parallel.page.saved_poses import SavedPoses
 from pliant.recording.foreign import traces_of_recording
+from pliant.replay.commands import _show_dump
 from pliant.rods import load_robot
 from pliant.rods.gazebo import read_gazebo_folder
 from pliant.rods.loaders import load_description

@@ -10,6 +10,8 @@ from pliant.base.options import describe
 from pliant.experiments import find_experiment, list_experiments
 from pliant.feet.model.sole import Sole
 from pliant.feet.softfoot import SoftFeetOptions, SoftFootOptions
+from pliant.joints.benches.build import BENCHES, BenchOptions
+from pliant.joints.qbmove import ArmOptions
 from pliant.laws import (
     COMMANDS,
     JOINT_FIELDS,
@@ -34,8 +36,6 @@ from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import LeverDrive
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
 from pliant.robots import find_robot
-from pliant.robots.benches.build import BENCHES, BenchOptions
-from pliant.robots.qbmove import ArmOptions
 from pliant.ros.bridge import RosOptions
 from pliant.simulation.bridges import bridge_options, list_bridges
 

@@ -9,8 +9,8 @@ pytest.importorskip("mujoco_warp", reason="MuJoCo Warp is not installed: pip ins
 import mujoco
 
 from pliant.base.errors import LawError, MissingDependency, ModelError
+from pliant.batch.worlds import CpuBatch
 from pliant.engine import MujocoEngine
-from pliant.engine.worlds import CpuBatch
 from pliant.learn import warp as module
 from pliant.learn.warp import WarpBatch
 from pliant.model.robot import Robot

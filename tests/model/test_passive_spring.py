@@ -8,7 +8,7 @@ from daily import robots_by_day
 
 from pliant import load
 from pliant.base.errors import MissingDependency, ModelError
-from pliant.engine.worlds import CpuBatch
+from pliant.batch.worlds import CpuBatch
 from pliant.laws import SEA, CompliantActuator, Mode, QbMove, registered_laws
 from pliant.robots import list_robots
 from pliant.robots.loading import load_with_settings

@@ -13,8 +13,9 @@ import pytest
 
 import pliant
 from pliant.base.errors import ModelError, PliantError
-from pliant.engine import MujocoEngine, make_batch
-from pliant.engine.worlds import CpuBatch
+from pliant.batch import make_batch
+from pliant.batch.worlds import CpuBatch
+from pliant.engine import MujocoEngine
 from pliant.simulation import Simulation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -32,7 +32,7 @@ def test_two_runs_with_the_same_input_are_equal():
 def test_the_first_run_ends_where_springs_and_gravity_balance():
     options = {**ARM, "friction": 0.0, "mode": 3}
     end = make_plant(options, 2e-3)(motion(2e-3))[-1]
-    from pliant.robots.qbmove import spring_law
+    from pliant.joints.qbmove import spring_law
 
     def torque(name, q, eq):
         law = spring_law(name)

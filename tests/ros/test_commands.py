@@ -126,7 +126,7 @@ def test_what_is_for_recordings_is_refused_for_bags(call, tmp_path):
 @pytest.mark.parametrize(("words", "code"), [((), 130), (("--loop",), 0)])
 def test_ctrl_c_ends_a_replay_and_says_what_was_published(recording, call, monkeypatch, words, code):
     wire = Wire(at=50, act=lambda: signal.raise_signal(signal.SIGINT))
-    monkeypatch.setattr("pliant.cli.replay.make_bridge", lambda name, robot: wire)
+    monkeypatch.setattr("pliant.replay.commands.make_bridge", lambda name, robot: wire)
     found, out, err = call("replay", recording, "--bridge", "wire", "--speed", "inf", *words)
     assert found == code, err
     assert wire.stopped == 1
@@ -144,7 +144,7 @@ def test_the_bridges_of_a_replay_get_the_recorded_names(recording, call, monkeyp
         robots.append(robot.interface.namespace)
         return Wire()
 
-    monkeypatch.setattr("pliant.cli.replay.make_bridge", make)
+    monkeypatch.setattr("pliant.replay.commands.make_bridge", make)
     code, out, err = call("replay", recording, "--bridge", "wire", "--speed", "inf", "--duration", 0.05, "--json")
     assert code == 0, err
     assert robots == ["toBEassigned"]

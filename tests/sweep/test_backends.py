@@ -8,8 +8,8 @@ from warp_devices import WARP_DEVICES
 
 from pliant.base.errors import MissingDependency, PliantError
 from pliant.base.executor import Executor
-from pliant.engine.measures import Measures
-from pliant.engine.worlds import CpuBatch
+from pliant.batch.measures import Measures
+from pliant.batch.worlds import CpuBatch
 from pliant.sweep import backends, run_sweep
 
 SWEEP_DEVICES = [{"cpu": "warp-cpu"}.get(device, device) for device in WARP_DEVICES]

@@ -1,6 +1,8 @@
 """Plans of sweeps: variations from text, their points, and what is refused."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -93,6 +95,31 @@ def test_a_plan_knows_the_code_of_all_wings_of_pliant_that_make_or_read_robots(m
     assert {"pliant.feet", "pliant.franka", "pliant.rods", "pliant.sdf", "pliant.yarp", "pliant.dynamixel"} <= set(
         names
     )
+
+
+SIMULATED = """
+import sys
+from pliant.sweep import SweepPlan, parse_variation
+from pliant.sweep.chunks import load_robots, measured, run_chunk
+from pliant.sweep.plan import CODE, _offering
+
+vary, commands = (parse_variation("elbow.k1=0.001,0.002"),), {"elbow/equilibrium_position": 0.5}
+plan = SweepPlan(source=sys.argv[1], variations=vary, commands=commands, duration=0.01)
+points = list(plan.points())
+run_chunk(plan, 0, points, list(measured(plan, load_robots(plan, points)[0])))
+print(*(name for name in sys.modules if name.startswith("pliant.") and name.count(".") > 1))
+print(*CODE, *_offering())
+"""
+KEPT = ("pliant.recording.", "pliant.sweep.plan", "pliant.sweep.plot", "pliant.sweep.table")
+"""Modules that hold, write or draw the results."""
+
+
+def test_a_plan_knows_every_module_that_simulates_a_chunk(robot_file):
+    done = subprocess.run([sys.executable, "-c", SIMULATED, robot_file], stdout=subprocess.PIPE, text=True, check=True)
+    imported, known = (line.split() for line in done.stdout.splitlines())
+    assert "pliant.engine.callbacks" in imported
+    others = [name for name in imported if not any(f"{name}.".startswith(f"{part}.") for part in known)]
+    assert not [name for name in others if not name.startswith(KEPT) and not name.endswith(".wing")]
 
 
 @pytest.mark.parametrize("kind", plans.OFFERED)

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from ros2_clients import DOMAINS, until
 
-from pliant import CpuBatch, load
+from pliant import load
 from pliant.base.errors import PliantError
+from pliant.batch import CpuBatch
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.engine.base import mujoco_state

@@ -10,9 +10,12 @@ from cyclopts import Parameter
 from pliant.base.errors import PliantError
 from pliant.base.warn import print_warning
 from pliant.base.wing import offers
+from pliant.cli.output import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
 
     from pliant.simulation.outputs import OutputOptions
 
@@ -55,3 +58,10 @@ NO_OUTPUTS = Outputs()
 def asked_files(outputs: Outputs) -> dict[str, OutputOptions]:
     """Return the options of the files that are asked for, by name."""
     return {name: options for name in KINDS if (options := getattr(outputs, name)).file is not None}
+
+
+def say_missing(missing: Sequence[str], where: str, console: Console) -> None:
+    """Say which joints a film or a page shows at rest, because they were not recorded."""
+    if missing:
+        shown = ", ".join(missing[:8]) + (f", ... ({len(missing)} in all)" if len(missing) > 8 else "")
+        console.print(f"[yellow]note[/yellow] not recorded, so at rest {where}: {plain(shown)}", soft_wrap=True)

@@ -250,8 +250,8 @@ def _model(side: _Side, run: _Run | None) -> mujoco.MjModel:
     """Return the model that a film shows: that of a recording's command line, or that of a robot."""
     if run is not None:
         return run.robot.compile()
-    from pliant.cli.replay import recorded_robot
     from pliant.recording import read_recording
+    from pliant.recording.recorded_motion import recorded_robot
 
     found = read_recording(Path(side.source))
     source, settings, packages = recorded_robot(found, "compare it without --video")
@@ -297,7 +297,7 @@ class _Film:
         import numpy as np
 
         from pliant.base.figures import COLORS
-        from pliant.cli.replay import say_missing
+        from pliant.cli.outputs import say_missing
         from pliant.films.motions import film_motions
         from pliant.recording.motion import Motion
         from pliant.recording.recorded_motion import recorded_motion

@@ -125,7 +125,7 @@ def simulate_trials(
     """
     import mujoco
 
-    from pliant.engine import make_batch
+    from pliant.batch import make_batch
 
     chosen = all_trials() if trials is None else tuple(trials)
     if not chosen:

@@ -34,8 +34,7 @@ from pliant.franka.device.plant import gravity_in
 from pliant.franka.robots.dynamics import coriolis, friction, gravity, mass
 from pliant.franka.wire.fci.state import ControllerMode
 from pliant.recording.recording import read_recording
-from pliant.shadow.bank import Compared
-from pliant.shadow.candidates import FACTOR, Candidate
+from pliant.shadow.candidates import FACTOR, Candidate, Compared
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, MissingDependency, ModelError
+from pliant.batch.worlds import Index, RobotBatch, check_step_count
 from pliant.engine.guard import MAX_SPEED
-from pliant.engine.worlds import Index, RobotBatch, check_step_count
 from pliant.laws import layout
 from pliant.learn.laws import PRECISIONS, WarpLaw, load_warp, warp_device, warp_law
 
@@ -237,7 +237,7 @@ def free_memory(device: wp.Device) -> int:
 
 
 class WarpBatch(RobotBatch):
-    """Batch of worlds in MuJoCo Warp, with the same interface as `pliant.engine.CpuBatch`.
+    """Batch of worlds in MuJoCo Warp, with the same interface as `pliant.batch.CpuBatch`.
 
     On a GPU the first step of each kind is recorded as a CUDA graph and replayed afterwards.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.errors import ModelError
-from pliant.engine.measures import Measures
+from pliant.batch.measures import Measures
 from pliant.learn.laws import load_warp, warp_device
 from pliant.learn.warp import WarpBatch, free_memory, load_mujoco_warp
 from pliant.model.robot import Robot

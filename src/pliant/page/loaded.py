@@ -37,7 +37,7 @@ class OpenedRecording:
             PliantError: it cannot be read, or its robot is not known here; the message has the command that helps.
         """
         from pliant.cli.options import load_robot
-        from pliant.cli.replay import recorded_robot
+        from pliant.recording.recorded_motion import recorded_robot
         from pliant.recording.recording import read_recording
 
         found = read_recording(self.path)

@@ -61,7 +61,7 @@ class BoxOptions:
         choices=("toolbox", "kit", "maker-pro"),
         source="assumed: the only set that was measured on a device whose two springs are alike",
     )
-    """Set of spring parameters of every joint, see `pliant.robots.qbmove.SPRINGS`."""
+    """Set of spring parameters of every joint, see `pliant.joints.qbmove.SPRINGS`."""
     box_friction: float = option(0.23, low=0.0, high=10.0, source="section 4.2.3, footnote 6")
     """Friction coefficient of box and floor."""
     tip_friction: float = option(0.5, low=0.0, high=10.0, source="assumed")
@@ -119,7 +119,7 @@ class Arm:
     def __init__(self, model: mujoco.MjModel) -> None:
         import mujoco
 
-        from pliant.robots.qbmove_5dof.build import JOINTS, TIP
+        from pliant.joints.qbmove_5dof.build import JOINTS, TIP
 
         self._mujoco, self.model, self.data = mujoco, model, mujoco.MjData(model)
         self.site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, TIP)
@@ -295,7 +295,7 @@ def push(preset: float, options: BoxOptions | None = None, timestep: float = TIM
     import mujoco
 
     from pliant.engine import MujocoEngine
-    from pliant.robots.qbmove_5dof.build import BOX, JOINTS, TIP
+    from pliant.joints.qbmove_5dof.build import BOX, JOINTS, TIP
 
     options = options or BoxOptions()
     robot = build_arm(options, preset, timestep)
@@ -387,8 +387,9 @@ def sweep_goals(
     """
     import mujoco
 
-    from pliant.engine import hold_pose, make_batch
-    from pliant.robots.qbmove_5dof.build import BOX, JOINTS
+    from pliant.batch import make_batch
+    from pliant.engine import hold_pose
+    from pliant.joints.qbmove_5dof.build import BOX, JOINTS
 
     goals = np.asarray(pushes, dtype=float)
     count = goals.size

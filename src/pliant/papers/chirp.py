@@ -55,7 +55,7 @@ class ChirpOptions:
     springs: str = option(
         "toolbox", choices=("toolbox", "kit", "maker-pro"), source="assumed: defaults of the original toolbox"
     )
-    """Set of spring parameters of the simulated joint, see `pliant.robots.qbmove.SPRINGS`."""
+    """Set of spring parameters of the simulated joint, see `pliant.joints.qbmove.SPRINGS`."""
     friction: float = option(0.025, unit="N m", low=0.0, high=10.0, source="section 4.2")
     """Friction of the joint, the same in the soft and in the stiff run."""
     damping: float = option(0.065, unit="N m s/rad", low=0.0, high=10.0, source="section 4.2")
@@ -239,7 +239,7 @@ def verify_sticking(run: Run, largest: float) -> Target | None:
     Returns:
         The check; None where the spring's torque at the chirp's amplitude overcomes the friction.
     """
-    from pliant.robots.qbmove import spring_law
+    from pliant.joints.qbmove import spring_law
 
     law = spring_law(run.springs or run.options.springs)
     first, second = law.map_references(AMPLITUDE, PRESETS[run.behaviour])

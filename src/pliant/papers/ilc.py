@@ -59,7 +59,7 @@ class IlcOptions:
     springs: str = option(
         "identified", choices=("identified", "toolbox", "kit", "maker-pro"), source="section 4.3, units exchanged"
     )
-    """Set of spring parameters, see `pliant.robots.qbmove.SPRINGS`."""
+    """Set of spring parameters, see `pliant.joints.qbmove.SPRINGS`."""
     friction: float = option(0.025, unit="N m", low=0.0, high=10.0, source="section 4.2")
     """Friction of the joints."""
     damping: float = option(0.065, unit="N m s/rad", low=0.0, high=10.0, source="section 4.2")

@@ -126,7 +126,7 @@ def measured(preset: float) -> tuple[Array, Array]:
 
 def spring(options: MakerProOptions | None = None) -> QbMove:
     """Return the law of the Maker Pro."""
-    from pliant.robots.qbmove import spring_law
+    from pliant.joints.qbmove import spring_law
 
     o = options or MakerProOptions()
     return dataclasses.replace(spring_law("maker-pro"), k1=o.k, k2=o.k, a1=o.a, a2=o.a)

@@ -170,7 +170,7 @@ def _on_bars(model: MjModel, bars: Sequence[tuple[float, float, float]]) -> tupl
         model: the compiled rig.
         bars: height of the sole over the bar, height and position of the bar [m]; bar height 0 for flat ground.
     """
-    from pliant.engine import make_batch
+    from pliant.batch import make_batch
 
     height, batch = _start(model), make_batch(model, len(bars))
     place, qpos = batch.expand("body_pos"), batch.bind("qpos")

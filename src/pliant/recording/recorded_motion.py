@@ -1,15 +1,17 @@
-"""The motion of the robot that was recorded: its poses, and what acted on it."""
+"""The robot that was recorded, and its motion: its poses, and what acted on it."""
 
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.base.errors import RecordingError
+from pliant.base.errors import PliantError, RecordingError
 from pliant.base.figures import INK
 from pliant.base.numerics import Array
 from pliant.recording.motion import Acting, Motion
@@ -137,3 +139,27 @@ def recorded_motion(
     poses, acting = recorded_poses(recording, model, period), recorded_actions(recording, model)
     motion = Motion(model=model, time=poses.time, poses=poses.qpos, acting=acting, title=title, color=color)
     return motion, poses.missing
+
+
+def recorded_robot(found: Recording, hint: str = "name it by --robot SOURCE") -> tuple[str, list[str], list[Path]]:
+    """Return source, settings and package paths of the command that wrote a recording; or say what to do.
+
+    Raises:
+        PliantError: it was written neither by `pliant run` nor by `pliant view`.
+    """
+    try:
+        words = shlex.split(found.metadata.get("command_line", ""))
+    except ValueError:
+        words = []
+    if len(words) < 3 or words[:2] not in (["pliant", "run"], ["pliant", "view"]) or words[2].startswith("-"):
+        raise PliantError(
+            f"the recording does not say which robot it shows; {hint}",
+            file=found.path,
+            field="robot",
+        )
+    values: dict[str, list[str]] = {"--set": [], "--package-path": []}
+    for i, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name in values:
+            values[name] += [value] if equals else words[i + 1 : i + 2]
+    return words[2], values["--set"], [Path(folder) for folder in values["--package-path"]]

@@ -1,23 +1,17 @@
 """Find robots in the catalogue by name, and build them.
 
-The catalogue contains every robot that a ``build.py`` in a folder of ``pliant.robots`` defines as ``ROBOT`` (a
-`CatalogueRobot`) or ``ROBOTS`` (several), those that wings declare (`pliant.base.wing.Wing.robots`), and ``ROBOT`` and
-``ROBOTS`` of every module that the user imports (`pliant.base.plugins.import_user_module`, ``--import`` on the command
-line).
+The catalogue contains every robot that wings declare (`pliant.base.wing.Wing.robots`), and ``ROBOT`` (a
+`CatalogueRobot`) and ``ROBOTS`` (several) of every module that the user imports
+(`pliant.base.plugins.import_user_module`, ``--import`` on the command line).
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import inspect
-import pkgutil
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from pliant.base.documents.files import is_file
 from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.base.options import place_of
 from pliant.base.plugins import user_modules
@@ -40,12 +34,9 @@ def find_robot(name: str) -> CatalogueRobot:
         ModelError: there is no robot of that name; the message suggests the most similar name.
     """
     if not user_modules():
-        own = _from_folder(str(name).replace("-", "_"))
-        declared = None if name in own else offer("robots", name)
+        declared = offer("robots", name)
         if declared is not None:
-            own = {robot.name: robot for robot in _from_wing(declared)}
-        if name in own:
-            return own[name]
+            return _from_wing(declared)
     robots = _catalogue()
     if name in robots:
         return robots[name]
@@ -79,22 +70,20 @@ def build_robot(name: str, options: Mapping[str, object] | None = None) -> Robot
 
 
 def _catalogue() -> dict[str, CatalogueRobot]:
-    found: dict[str, CatalogueRobot] = {}
-    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        if module.ispkg:
-            found.update(_from_folder(module.name))
-    for declared in offers("robots"):
-        for robot in _from_wing(declared):
-            other = found.get(robot.name)
-            found[robot.name] = robot if other is None else _broken(robot.name, _registered_twice(other, robot))
+    found = {declared.key: _from_wing(declared) for declared in offers("robots")}
     for robot in _from_user():
-        if robot.name in found:
-            raise ModelError(_registered_twice(found[robot.name], robot), field=robot.name)
+        other = found.get(robot.name)
+        if other is not None:
+            places = f"{place_of(other.function)} and {place_of(robot.function)}"
+            raise ModelError(
+                f"the robot {robot.name!r} is registered twice, at {places}; give one of them another name",
+                field=robot.name,
+            )
         found[robot.name] = robot
     return found
 
 
-def _from_wing(declared: Offer) -> list[CatalogueRobot]:
+def _from_wing(declared: Offer) -> CatalogueRobot:
     """Return the robot that a wing declares under a name; one that cannot be loaded says so when it is built."""
     try:
         value = declared.load()
@@ -102,30 +91,10 @@ def _from_wing(declared: Offer) -> list[CatalogueRobot]:
             value = getattr(value, "ROBOTS", None) or getattr(value, "ROBOT", ())
         robots = _as_robots(declared.key, value)
     except Exception as error:  # a broken wing must not hide the catalogue
-        return [
-            _broken(declared.key, f"the wing {declared.wing.name!r} cannot load its robot {declared.key!r}: {error}")
-        ]
+        return _broken(declared.key, f"the wing {declared.wing.name!r} cannot load its robot {declared.key!r}: {error}")
     named = [robot for robot in robots if robot.name == declared.key]
-    return named or [_broken(declared.key, f"the wing {declared.wing.name!r} has no robot {declared.key!r} there")]
-
-
-def _registered_twice(one: CatalogueRobot, other: CatalogueRobot) -> str:
-    return (
-        f"the robot {one.name!r} is registered twice, at {place_of(one.function)} and {place_of(other.function)}; "
-        "give one of them another name"
-    )
-
-
-def _from_folder(folder: str) -> dict[str, CatalogueRobot]:
-    # A robot whose build module is heavy to import has its entries in a light module of their own.
-    if not (folder.isidentifier() and is_file(Path(__file__).parent / folder / "__init__.py")):
-        return {}
-    for name in (f"pliant.robots.{folder}.entry", f"pliant.robots.{folder}.build"):
-        if importlib.util.find_spec(name) is not None:
-            module = importlib.import_module(name)
-            robots = getattr(module, "ROBOTS", None) or getattr(module, "ROBOT", ())
-            return {robot.name: robot for robot in _as_robots(folder, robots)}
-    return {}
+    missing = f"the wing {declared.wing.name!r} has no robot {declared.key!r} there"
+    return named[0] if named else _broken(declared.key, missing)
 
 
 def _from_user() -> list[CatalogueRobot]:

@@ -1,4 +1,4 @@
-"""Parts of the catalogue's robots: a lit floor, colours, housings, actuators, interfaces.
+"""Parts of the catalogue's robots: a lit floor, colours, housings, interfaces.
 
 Visual shapes have no mass and touch nothing; every mass and inertia is written where it belongs, in an inertial
 element. Lengths [m], masses [kg], angles [rad].
@@ -7,16 +7,14 @@ element. Lengths [m], masses [kg], angles [rad].
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.numerics import GRAVITY
-from pliant.base.options import option
 
 if TYPE_CHECKING:
     import mujoco
 
-    from pliant.laws import CompliantActuator, Law
+    from pliant.laws import CompliantActuator
     from pliant.model import Interface, Robot
 
 COLORS: dict[str, tuple[float, float, float, float]] = {
@@ -31,9 +29,6 @@ COLORS: dict[str, tuple[float, float, float, float]] = {
     "stand": (0.52, 0.55, 0.59, 1.0),
 }
 """Colours of the shapes, by what they stand for (red, green, blue, opacity)."""
-
-MINIMAL_INERTIA = 1.0e-12
-"""Stands for no inertia of its own [kg m^2]: MuJoCo wants moving bodies to have some."""
 
 
 def new_spec(
@@ -196,45 +191,6 @@ def capsule(
 def sphere(body: mujoco.MjsBody, pos: Sequence[float], radius: float, material: str = "load") -> mujoco.MjsGeom:
     """Add a visual sphere."""
     return _shape(body, "SPHERE", material, pos=list(pos), size=[radius, 0.0, 0.0])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JointOptions:
-    """Common options of all robots with compliant joints."""
-
-    damping: float = option(
-        0.065, unit="N m s/rad", low=0.0, high=1000.0, source="Mengacci et al. 2021, section 4.2; for 4.1 assumed"
-    )
-    """Viscous damping of the bearing of each joint."""
-    friction: float = option(0.0, unit="N m", low=0.0, high=1000.0, source="URDF templates of the toolbox")
-    """Coulomb friction of each bearing, with presliding."""
-    friction_stiffness: float = option(100.0, unit="N m/rad", low=1e-3, high=1e6, source="assumed")
-    """Presliding stiffness of that friction."""
-    mode: int = option(3, low=0, high=6, source="Mengacci et al. 2021, section 4.1")
-    """Operation mode of the actuators, 0 to 6."""
-    timestep: float = option(0.0005, unit="s", low=1e-7, high=0.1, source="assumed: the paper prints none")
-    """Length of a simulation step."""
-    realistic: bool = option(False, source="pliant.robots.realism names that of each value")
-    """Whether motors and springs have the blocks of `pliant.robots.realism`: current, temperature, cogging, elastic
-    gears, backlash, hysteresis. Modes 2 and 3, whose motors are ideal, become 5 and 6."""
-
-
-def actuator(law: Law, options: JointOptions, preset: float | None = None) -> CompliantActuator:
-    """Return an actuator in the mode and with the link friction of the options.
-
-    Args:
-        law: the law.
-        options: the robot's options.
-        preset: stiffness preset before the first command; None for a law that has none.
-    """
-    from pliant.laws import CompliantActuator, Mode, PreslidingFriction
-    from pliant.robots.realism import realistic
-
-    friction = None
-    if options.friction > 0.0:
-        friction = PreslidingFriction(torque=options.friction, stiffness=options.friction_stiffness)
-    made = CompliantActuator(law, mode=Mode(options.mode), initial_preset=preset, link_friction=friction)
-    return realistic(made) if options.realistic else made
 
 
 def interface_of(namespace: str, actuators: Mapping[str, CompliantActuator]) -> Interface:

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from pliant.base.numerics import Array
-from pliant.engine.worlds import CpuBatch
+from pliant.batch.worlds import CpuBatch
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
-from pliant.shadow.candidates import Candidate
+from pliant.shadow.candidates import Candidate, Compared
 from pliant.shadow.log import ShadowLog, Signal
 
 STEP = 1e-4
 """Longest time step of the simulations [s]: the motors' controllers are the robot's own, not those of a coarse step."""
-
-
-class Compared(NamedTuple):
-    """Measured and simulated values of one port."""
-
-    time: Array
-    """Shape (n,) [s]."""
-    measured: Array
-    """Shape (n,)."""
-    simulated: Array
-    """Shape (n, worlds): as described, then two worlds for each candidate, above and below."""
 
 
 class Bank:

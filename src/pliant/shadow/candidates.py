@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import Array
 from pliant.base.options import describe
 from pliant.laws.actuator import CompliantActuator
 from pliant.model.robot import Robot
@@ -37,6 +38,17 @@ class Candidate:
     def value(self, change: float) -> float:
         """Return the factor, or what is added, for a change in units of `step`."""
         return math.exp(change * self.step) if self.kind == "factor" else change * self.step
+
+
+class Compared(NamedTuple):
+    """Measured and simulated values of one port."""
+
+    time: Array
+    """Shape (n,) [s]."""
+    measured: Array
+    """Shape (n,)."""
+    simulated: Array
+    """Shape (n, worlds): as described, then two worlds for each candidate, above and below."""
 
 
 def candidates_of(robot: Robot, watched: Sequence[str] = ()) -> list[Candidate]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pliant.model.robot import Robot
     from pliant.shadow import Drift
-    from pliant.shadow.bank import Compared
+    from pliant.shadow.candidates import Compared
 
     Sources = object
     NO_SOURCES: object = None

@@ -19,8 +19,8 @@ from pliant.base.errors import RecordingError, nearest
 from pliant.base.numerics import Array
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
-from pliant.shadow.bank import Bank, Compared
-from pliant.shadow.candidates import Candidate, candidates_of
+from pliant.shadow.bank import Bank
+from pliant.shadow.candidates import Candidate, Compared, candidates_of
 from pliant.shadow.log import ShadowLog
 
 BLOCKS = 10

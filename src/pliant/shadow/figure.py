@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.recording.plot import save
-from pliant.shadow.bank import Compared
+from pliant.shadow.candidates import Compared
 from pliant.shadow.drift import Drift
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from pliant.base.numerics import Array
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
 from pliant.recording.live import Heard
-from pliant.shadow.bank import STEP, Bank, Compared
-from pliant.shadow.candidates import candidates_of
+from pliant.shadow.bank import STEP, Bank
+from pliant.shadow.candidates import Compared, candidates_of
 from pliant.shadow.drift import Drift, check_judged, judge, least_left
 from pliant.shadow.log import MEASURED, Signal
 from pliant.shadow.stream import Stream

@@ -11,8 +11,8 @@ from pliant.base.errors import PliantError
 from pliant.base.wing import offers, resolve
 
 if TYPE_CHECKING:
-    from pliant.engine.measures import Measures
-    from pliant.engine.worlds import RobotBatch
+    from pliant.batch.measures import Measures
+    from pliant.batch.worlds import RobotBatch
     from pliant.model.robot import Robot
 
 __all__ = ["CPU", "WorldBackend", "check_device_name", "describe_devices", "find_backend"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import mujoco
     from mujoco.batch import Batch
 
-    from pliant.engine.measures import Measures
+    from pliant.batch.measures import Measures
     from pliant.model.robot import Robot
 
 __all__ = ["METRICS", "measured", "run_chunk"]
@@ -224,7 +224,7 @@ def _make_batch(
     """Return a batch at rest, with a model for each layout, and the first of the models."""
     import mujoco
 
-    from pliant.engine import make_batch, put_at_rest, set_actuators
+    from pliant.batch import make_batch, put_at_rest, set_actuators
 
     first = variants[0]
     models = [every[group[0]].compile() for group in layouts]
@@ -254,8 +254,8 @@ def _run_measured(
     steps: int,
 ) -> tuple[Measures, np.ndarray]:
     """Run a batch; return the results of its joints and which simulations did not diverge."""
-    from pliant.engine.live_worlds import LiveWorlds
-    from pliant.engine.measures import Measures
+    from pliant.batch.live_worlds import LiveWorlds
+    from pliant.batch.measures import Measures
 
     qpos, qvel, ctrl = batch.bind("qpos"), batch.bind("qvel"), batch.bind("ctrl")
     force = batch.bind("actuator_force")

@@ -30,6 +30,7 @@ CODE = (
     "pliant.model",
     "pliant.formats",
     "pliant.engine",
+    "pliant.batch",
     "pliant.devices",
     "pliant.simulation",
     "pliant.robots",

@@ -9,7 +9,7 @@ import pytest
 from daily import by_day
 
 from pliant.base.errors import ModelError, PliantError
-from pliant.engine.distributions import Uniform
+from pliant.batch.distributions import Uniform
 from pliant.learn.envs.make import find_task, make_env, make_vec, task_names
 from pliant.learn.envs.task import Action
 from pliant.learn.envs.vector import BatchEnv

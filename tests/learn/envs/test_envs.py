@@ -12,8 +12,8 @@ from native_actuators import continuum_robot
 from warp_devices import BATCHES
 
 from pliant.base.errors import ModelError, PliantError, PortError
-from pliant.engine.distributions import Uniform
-from pliant.engine.worlds import CpuBatch
+from pliant.batch.distributions import Uniform
+from pliant.batch.worlds import CpuBatch
 from pliant.learn.envs.make import find_task, make_env, make_vec, task_names, task_of
 from pliant.learn.envs.registration import register
 from pliant.learn.envs.task import Action, Task

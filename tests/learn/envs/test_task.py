@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import ModelError, PliantError, PortError
-from pliant.engine.worlds import CpuBatch
+from pliant.batch.worlds import CpuBatch
 from pliant.learn.envs.make import make_env, make_vec
 from pliant.learn.envs.task import Action
 from pliant.robots import build_robot

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import ModelError
-from pliant.engine.distributions import Uniform
+from pliant.batch.distributions import Uniform
 from pliant.learn.envs.make import find_task
 
 pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'pliant[learn]'")
@@ -269,8 +269,8 @@ def touch_env(targets, mass, surface=0.0, **options):
 
 @pytest.mark.parametrize("preset", [0.3, 0.6])
 def test_a_pointing_arm_sags_by_what_its_stiffness_and_its_load_give(preset):
+    from pliant.joints.qbmove import spring_law
     from pliant.learn.envs.tasks.touch import LENGTH
-    from pliant.robots.qbmove import spring_law
 
     env = touch_env([-0.8], 0.3, preset=preset)
     for _ in range(14):

@@ -4,8 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant import CpuBatch, load
+from pliant import load
 from pliant.base.errors import DeviceError, ModelError
+from pliant.batch import CpuBatch
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.export.mjcf import describe_mjcf

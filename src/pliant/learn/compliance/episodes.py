@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.numerics import Array
-from pliant.engine.worlds import CpuBatch
+from pliant.batch.worlds import CpuBatch
 from pliant.learn.compliance.task import CLAIMS, RULE, Claim, Method
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PRESETS = (0.0, 0.6)
 """Softest and stiffest preset of a qbMove [rad]; 0.2 and 0.6 are those of Mengacci et al. 2021, section 4.2."""
 SPRINGS = (0.022, 6.85)
-"""k [N m] and a [1/rad] of the springs that the worlds scale, set maker-pro of `pliant.robots.qbmove.SPRINGS`."""
+"""k [N m] and a [1/rad] of the springs that the worlds scale, set maker-pro of `pliant.joints.qbmove.SPRINGS`."""
 STIFF_SPRINGS = 20.0
 """Springs of the stiff joint as a multiple of those of a qbMove, at the stiffest preset: 180 N m/rad, more than the
 125 N m/rad of the motors' position control; ours."""

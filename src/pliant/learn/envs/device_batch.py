@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import DeviceError, DivergedError, PortError, nearest
-from pliant.engine.worlds import Index, RobotBatch, Selection, check_step_count
+from pliant.batch.worlds import Index, RobotBatch, Selection, check_step_count
 from pliant.learn.envs.plant import Plant, changed_robot, joint_positions
 
 if TYPE_CHECKING:

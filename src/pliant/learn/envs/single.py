@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import DeviceError, DivergedError, ModelError, PliantError
-from pliant.engine.distributions import draw
+from pliant.batch.distributions import draw
 from pliant.learn.envs.actions import Scale, checked_actions, observe, reward_terms
 from pliant.learn.envs.delays import check_delays
 from pliant.learn.envs.optional import load_gymnasium

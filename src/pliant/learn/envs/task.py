@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.base.numerics import is_finite_number, is_number
+from pliant.batch.distributions import Distribution
 from pliant.engine.base import PortInfo
-from pliant.engine.distributions import Distribution
 from pliant.simulation.commander import Channel, find_channels
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError, nearest
-from pliant.engine.distributions import draw
-from pliant.engine.worlds import CpuBatch, RobotBatch, Selection
+from pliant.batch.distributions import draw
+from pliant.batch.worlds import CpuBatch, RobotBatch, Selection
 from pliant.learn.envs.actions import ActionWriter, Scale, reward_terms
 from pliant.learn.envs.delays import Delays, ObservationNoise, check_delays
 from pliant.learn.envs.device_batch import DeviceBatch
@@ -121,7 +121,7 @@ class BatchOptions:
     max_episode_steps: int | None = None
     """Number of actions after which an episode is truncated; None for the duration of the task."""
     batch: Callable[..., RobotBatch] | None = None
-    """Function of a robot and a number of worlds that returns the batch; None for `pliant.CpuBatch`."""
+    """Function of a robot and a number of worlds that returns the batch; None for `pliant.batch.CpuBatch`."""
     cameras: Sequence[str] = ()
     """Cameras of the model whose pictures are observed. The observation then is a dictionary of ``state``, shape
     (num_envs, n), and of each camera its pictures, shape (num_envs, height, width, 3), uint8. They are drawn one after

@@ -175,5 +175,5 @@ TASK = ComplianceTask(
     evaluate=evaluate,
     methods=joint_methods("preset_before", "preset_after"),
     claims=JOINT_CLAIMS,
-    code=("pliant.learn.compliance.episodes", "pliant.laws", "pliant.robots.qbmove", "pliant.robots.benches"),
+    code=("pliant.learn.compliance.episodes", "pliant.laws", "pliant.joints.qbmove", "pliant.joints.benches"),
 )

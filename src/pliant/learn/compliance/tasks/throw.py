@@ -143,5 +143,5 @@ TASK = ComplianceTask(
     evaluate=evaluate,
     methods=joint_methods("preset_back", "preset_ahead"),
     claims=JOINT_CLAIMS,
-    code=("pliant.learn.compliance.episodes", "pliant.laws", "pliant.robots.qbmove", "pliant.robots.qbmove_2dof"),
+    code=("pliant.learn.compliance.episodes", "pliant.laws", "pliant.joints.qbmove", "pliant.joints.qbmove_2dof"),
 )

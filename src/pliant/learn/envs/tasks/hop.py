@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
-from pliant.engine.distributions import Distribution
+from pliant.batch.distributions import Distribution
 from pliant.learn.envs.task import Action, Task, World
 from pliant.model import Robot
 

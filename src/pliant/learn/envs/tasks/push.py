@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.engine.distributions import Distribution
+from pliant.batch.distributions import Distribution
 from pliant.learn.envs.task import Action, Function, Task, World
 from pliant.model import Robot
 

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.engine.distributions import Distribution
+from pliant.batch.distributions import Distribution
 from pliant.learn.envs.task import Action, Task, World, preset_actions
 from pliant.model import Robot
 

@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.engine.distributions import Distribution, Uniform
+from pliant.batch.distributions import Distribution, Uniform
 from pliant.learn.envs.task import Action, Task, World, preset_actions
 from pliant.model import Robot
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pliant.base.options import option
+from pliant.joints.qbmove import CUBE, ArmOptions, add_cube, spring_law
 from pliant.model import Robot
 from pliant.model.inertia import set_inertia
 from pliant.robots.catalogue import CatalogueRobot
-from pliant.robots.qbmove import CUBE, ArmOptions, add_cube, spring_law
 
 JOINTS = ("joint_1", "joint_2")
 """Names of the joints, from the base on."""
@@ -32,7 +32,7 @@ class TwoJointOptions(ArmOptions):
     )
     """horizontal: the axes are vertical and gravity does not matter; vertical: it hangs at q = 0."""
     springs: str = option(
-        "toolbox", choices=("toolbox", "kit", "maker-pro", "identified"), source="see pliant.robots.qbmove.SPRINGS"
+        "toolbox", choices=("toolbox", "kit", "maker-pro", "identified"), source="see pliant.joints.qbmove.SPRINGS"
     )
     """Set of spring parameters; identified gives each of the two joints its own."""
     link_mass: float = option(0.5, unit="kg", low=1e-6, high=100.0, source="assumed")
@@ -47,7 +47,8 @@ class TwoJointOptions(ArmOptions):
 
 def build(options: TwoJointOptions) -> Robot:
     """Return the arm."""
-    from pliant.robots.parts import actuator, box, capsule, cylinder, finished, interface_of, look_at, new_spec
+    from pliant.joints.options import actuator
+    from pliant.robots.parts import box, capsule, cylinder, finished, interface_of, look_at, new_spec
 
     length = options.link_length
     height = BASE_HEIGHT[options.mounting]

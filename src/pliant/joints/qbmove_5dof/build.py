@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.options import option
+from pliant.joints.options import actuator
+from pliant.joints.qbmove import CUBE, ArmOptions, add_cube, spring_law
 from pliant.model import Robot
 from pliant.model.inertia import set_inertia
 from pliant.robots.catalogue import CatalogueRobot
-from pliant.robots.parts import actuator, box, capsule, cylinder, finished, interface_of, look_at, new_spec
-from pliant.robots.qbmove import CUBE, ArmOptions, add_cube, spring_law
+from pliant.robots.parts import box, capsule, cylinder, finished, interface_of, look_at, new_spec
 
 if TYPE_CHECKING:
     import mujoco
@@ -34,7 +35,7 @@ _BOX = "Mengacci et al. 2021, section 4.2.3"
 class FiveJointOptions(ArmOptions):
     """Options of ``qbmove-5dof``."""
 
-    springs: str = option("toolbox", choices=("toolbox", "kit", "maker-pro"), source="see pliant.robots.qbmove.SPRINGS")
+    springs: str = option("toolbox", choices=("toolbox", "kit", "maker-pro"), source="see pliant.joints.qbmove.SPRINGS")
     """Set of spring parameters of every joint."""
     module_mass: float = option(0.26, unit="kg", low=1e-6, high=10.0, source="assumed")
     """Mass of one qbMove with its bracket."""

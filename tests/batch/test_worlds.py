@@ -6,9 +6,9 @@ import pytest
 from warp_devices import BATCHES
 
 from pliant.base.errors import ModelError, PortError
+from pliant.batch.distributions import Choice, LogUniform, Normal, Uniform
+from pliant.batch.worlds import CpuBatch
 from pliant.engine import MujocoEngine
-from pliant.engine.distributions import Choice, LogUniform, Normal, Uniform
-from pliant.engine.worlds import CpuBatch
 from pliant.learn.warp import WarpBatch
 from pliant.robots import build_robot
 

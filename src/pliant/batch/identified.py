@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.base.documents.json_text import read_json
 from pliant.base.errors import ModelError
-from pliant.engine.distributions import Correlated, Distribution, Uniform
+from pliant.batch.distributions import Correlated, Distribution, Uniform
 from pliant.laws.parameter_paths import SENSOR_PARAMETERS, target_paths
 
 

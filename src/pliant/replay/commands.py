@@ -17,7 +17,7 @@ from pliant.cli.checks import check_figure, check_page, refuse_unused
 from pliant.cli.messages import say_error
 from pliant.cli.options import VIEW_HOST, Debug, Json, Settings, load_robot, make_bridge, repeated
 from pliant.cli.output import emit, make_console, number, plain, print_table
-from pliant.cli.outputs import FILE_OPTIONS, NO_OUTPUTS, Outputs, asked_files
+from pliant.cli.outputs import FILE_OPTIONS, NO_OUTPUTS, Outputs, asked_files, say_missing
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import say_served, say_where
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pliant.recording import Recording
     from pliant.simulation import Bridge, Replay
     from pliant.simulation.bridge import TopicReport
-
-__all__ = ["recorded_robot", "replay", "say_missing"]
 
 MAX_EVENTS = 20
 """Most events of a recording that are printed."""
@@ -129,6 +127,8 @@ class ShowOptions:
         """Return the compiled robot: the one that is named, or that was recorded."""
         if self.robot is not None:
             return load_robot(self.robot, self.set, None, ()).compile()
+        from pliant.recording.recorded_motion import recorded_robot
+
         source, settings, packages = recorded_robot(found)
         return load_robot(source, settings, None, packages).compile()
 
@@ -307,39 +307,6 @@ def _view(found: Recording, place: tuple[str, int], model: mujoco.MjModel, conso
 
     viewer = find_viewer("--view")
     viewer.recording(found, model, place, lambda missing: say_missing(missing, "on the page", console))
-
-
-def say_missing(missing: Sequence[str], where: str, console: Console) -> None:
-    """Say which joints a film or a page shows at rest, because they were not recorded."""
-    if missing:
-        shown = ", ".join(missing[:8]) + (f", ... ({len(missing)} in all)" if len(missing) > 8 else "")
-        console.print(f"[yellow]note[/yellow] not recorded, so at rest {where}: {plain(shown)}", soft_wrap=True)
-
-
-def recorded_robot(found: Recording, hint: str = "name it by --robot SOURCE") -> tuple[str, list[str], list[Path]]:
-    """Return source, settings and package paths of the command that wrote a recording; or say what to do.
-
-    Raises:
-        PliantError: it was written neither by `pliant run` nor by `pliant view`.
-    """
-    import shlex
-
-    try:
-        words = shlex.split(found.metadata.get("command_line", ""))
-    except ValueError:
-        words = []
-    if len(words) < 3 or words[:2] not in (["pliant", "run"], ["pliant", "view"]) or words[2].startswith("-"):
-        raise PliantError(
-            f"the recording does not say which robot it shows; {hint}",
-            file=found.path,
-            field="robot",
-        )
-    values: dict[str, list[str]] = {"--set": [], "--package-path": []}
-    for i, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if name in values:
-            values[name] += [value] if equals else words[i + 1 : i + 2]
-    return words[2], values["--set"], [Path(folder) for folder in values["--package-path"]]
 
 
 def _play(opened: Replay, publish: PublishOptions, console: Console, quiet: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from pliant.engine.worlds import CpuBatch
+from pliant.batch.worlds import CpuBatch
 from pliant.robots import build_robot
 from pliant.sweep import SweepPlan, parse_variation, run_sweep
 

@@ -11,20 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pliant.base.options import option
+from pliant.joints.options import JointOptions, actuator
+from pliant.joints.qbmove import CUBE, SPRINGS, add_cube, spring_law
 from pliant.robots.catalogue import CatalogueRobot
-from pliant.robots.parts import (
-    MINIMAL_INERTIA,
-    JointOptions,
-    actuator,
-    box,
-    capsule,
-    cylinder,
-    finished,
-    interface_of,
-    look_at,
-    new_spec,
-)
-from pliant.robots.qbmove import CUBE, SPRINGS, add_cube, spring_law
+from pliant.robots.parts import box, capsule, cylinder, finished, interface_of, look_at, new_spec
 
 if TYPE_CHECKING:
     import mujoco
@@ -34,6 +24,8 @@ if TYPE_CHECKING:
 
 _PAPER = "Mengacci et al. 2021, section 4.1"
 _DOI = "Mengacci et al. 2021, doi 10.3389/frobt.2021.713083"
+MINIMAL_INERTIA = 1.0e-12
+"""Stands for no inertia of its own [kg m^2]: MuJoCo wants moving bodies to have some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +58,7 @@ class SEAOptions(BenchOptions):
 class QbMoveOptions(BenchOptions):
     """Options of ``qbmove-1dof``."""
 
-    springs: str = option("toolbox", choices=tuple(SPRINGS), source="see pliant.robots.qbmove.SPRINGS")
+    springs: str = option("toolbox", choices=tuple(SPRINGS), source="see pliant.joints.qbmove.SPRINGS")
     """Set of spring parameters."""
     preset: float = option(0.2, unit="rad", low=-3.0, high=3.0, source=_PAPER)
     """Stiffness preset before the first command; the paper's soft case, its stiff one has 0.6."""

@@ -16,15 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PortError, nearest
 from pliant.base.numerics import Array
+from pliant.batch.distributions import Distribution, draw
+from pliant.batch.live_worlds import LiveWorlds
+from pliant.batch.mujoco_batch import make_batch
+from pliant.batch.world_states import check_state
 from pliant.engine import callbacks
 from pliant.engine.base import PortInfo
-from pliant.engine.batch import make_batch
-from pliant.engine.distributions import Distribution, draw
-from pliant.engine.live_worlds import LiveWorlds
 from pliant.engine.mujoco_engine import actuator_at_rest, reset_to_rest, runnable_model, starts_of
 from pliant.engine.payload import Payloads
 from pliant.engine.ports import PortPlace, port_places
-from pliant.engine.world_states import check_state
 from pliant.laws import layout
 from pliant.laws.actuator import CompliantActuator
 from pliant.model.parameters import change_actuator

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pliant.base.options import option
-from pliant.robots.parts import JointOptions, box, cylinder
+from pliant.joints.options import JointOptions
+from pliant.robots.parts import box, cylinder
 
 if TYPE_CHECKING:
     import mujoco

@@ -110,7 +110,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Correlated:
-    """Parameter that is correlated with others; created by `pliant.engine.identified.randomize_around`."""
+    """Parameter that is correlated with others; created by `pliant.batch.identified.randomize_around`."""
 
     center: float
     """Median."""
