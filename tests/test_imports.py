@@ -51,6 +51,7 @@ BETWEEN_WINGS = {
     ("ros.package", "export"),
     ("ros.policy", "learn"),
     ("shadow.log", "identification"),
+    ("yarp.formats.plugins", "objects"),
     ("yarp.policy", "learn"),
     ("tendons", "rods"),
     ("tendons.page", "page"),

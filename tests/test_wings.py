@@ -168,6 +168,7 @@ for words in (
     "replay a.mcap",
     "run --help",
     "run qbmove-1dof --video a.avi",
+    "run qbmove-1dof --objects 1 --duration 0.02",
 ):
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -175,11 +176,18 @@ for words in (
             main(words.split())
         except SystemExit as end:
             code = end.code
-    print(code, "--video" in out.getvalue(), "OUTPUTS" in out.getvalue())
+    print(code, *(word in out.getvalue() for word in ("--video", "--objects", "OUTPUTS", "ADDITIONS")))
 """
 
 
-@pytest.mark.parametrize(("wing", "seen"), [("", ["0 True", "1 True"]), ("films", ["0 False", "2 True"])])
+@pytest.mark.parametrize(
+    ("wing", "seen"),
+    [
+        ("", ["0 True True", "1 True False", "0 False False"]),
+        ("films", ["0 False True", "2 True False", "0 False False"]),
+        ("objects", ["0 True False", "1 True False", "2 False True"]),
+    ],
+)
 def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without):
     lines = without(wing)(COMMAND_LINE).splitlines()
-    assert lines == [f"{line} False" for line in ["0 False", "0 False", *seen]]
+    assert lines == [f"{line} False False" for line in ["0 False False", "0 False False", *seen]]

@@ -27,7 +27,7 @@ from pathlib import Path
 import mutant_runner
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("model", "laws", "devices", "rods", "parallel", "tendons", "tubes", "control", "feet/model")
+ROOMS = ("model", "laws", "devices", "objects", "rods", "parallel", "tendons", "tubes", "control", "feet/model")
 """What is broken; each room gives the same number of mutants."""
 PRESENTATION = (
     "parallel/page/", "rods/commands/", "rods/figures.py", "rods/notebook.py", "model/notebook.py", "tendons/page/",

@@ -92,6 +92,9 @@ class Wing:
     outputs: Mapping[str, str] = field(default_factory=dict)
     """Files that ``pliant run`` and ``pliant replay`` make of a run or a recording, by the option that names the file:
     `pliant.simulation.outputs.OutputOptions`."""
+    additions: Mapping[str, str] = field(default_factory=dict)
+    """Options of ``pliant run`` that add to a robot before its model is compiled, by the option:
+    `pliant.formats.source.Addition`."""
     bridges: Mapping[str, BridgeEntry] = field(default_factory=dict)
     """Bridges by name."""
     robots: Mapping[str, str] = field(default_factory=dict)
@@ -240,6 +243,7 @@ class Wings:
         "exports",
         "robot_exports",
         "outputs",
+        "additions",
         "bridges",
         "robots",
         "blocks",

@@ -22,7 +22,6 @@ from pliant.devices.kinds import device_for
 from pliant.devices.laser import LaserDevice
 from pliant.devices.native_actuator import NativeActuator
 from pliant.devices.sensors import SensorDevice
-from pliant.devices.world import WorldDevice
 
 __all__ = [
     "Board",
@@ -42,7 +41,6 @@ __all__ = [
     "Sample",
     "SampleSource",
     "SensorDevice",
-    "WorldDevice",
     "device_for",
     "make_devices",
     "request",
