@@ -36,6 +36,7 @@ WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
     ("compare.commands", "films"),
     ("learn.backend", "sweep"),
+    ("learn.envs.pictures", "camera"),
     ("feet.fit", "identification"),
     ("franka.client.policy", "learn"),
     ("franka.log", "shadow"),

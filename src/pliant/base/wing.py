@@ -101,7 +101,8 @@ class Wing:
     """Catalogue robots by name: modules whose ROBOT or ROBOTS has them, or "module:name" of a `CatalogueRobot` or of a
     function that returns a `Robot`."""
     devices: tuple[str, ...] = ()
-    """Modules that register descriptions and their devices (`sensor_kind`, `device_for`) when they are imported."""
+    """Modules that register descriptions and their devices (`sensor_kind`, `device_for`) when they are imported;
+    "module:Description" for the device of a description of the core."""
     formats: tuple[str, ...] = ()
     """Formats of robot files, tried before those of the core: `pliant.formats.source.Format`."""
     tags: tuple[str, ...] = ()

@@ -13,7 +13,6 @@ from pliant.devices.base import (
     request,
 )
 from pliant.devices.board import Board
-from pliant.devices.camera import CameraDevice
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.factory import make_devices
 from pliant.devices.force_torque import ForceTorqueDevice
@@ -25,7 +24,6 @@ from pliant.devices.sensors import SensorDevice
 
 __all__ = [
     "Board",
-    "CameraDevice",
     "Command",
     "CompliantJoint",
     "Device",

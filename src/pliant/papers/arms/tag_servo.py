@@ -323,7 +323,7 @@ def missing_for_pictures() -> str:
     """Return what is missing for rendered images, with the command that installs it; "" if nothing is."""
     import importlib.util
 
-    from pliant.devices.camera_renderer import choose_backend
+    from pliant.base.graphics import choose_backend
 
     if importlib.util.find_spec("pyapriltags") is None:
         return 'pyapriltags is not installed: pip install "pliant[vision]"'

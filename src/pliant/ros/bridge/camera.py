@@ -9,7 +9,7 @@ import numpy as np
 from pliant.base.camera import CameraModel
 from pliant.base.errors import BridgeError
 from pliant.devices.base import Sample
-from pliant.devices.camera_lens import CameraSource
+from pliant.devices.signatures import CameraSource
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire import Template
