@@ -57,12 +57,14 @@ BETWEEN_WINGS = {
     ("tendons", "rods"),
     ("tendons.page", "page"),
     ("tubes", "rods"),
+    ("vision", "camera"),
     ("walking.robots", "feet"),
 }
 """Part of a wing -> the other wing that it may import. Papers may import all wings."""
-PURE = {"laws", "control", "parallel", "rods", "tendons", "tubes", "vision"}
+PURE = {"laws", "camera", "control", "parallel", "rods", "tendons", "tubes", "vision"}
 """Rooms and wings whose modules see neither MuJoCo nor the engine, but for those of `NOT_PURE`; so does every wire."""
 NOT_PURE = {
+    "camera": {"device", "renderer", "wing"},
     "parallel": {"device", "entry", "format", "model", "page", "ros", "wing"},
     "rods": {"commands", "design", "figures", "model", "wing"},
     "tendons": {"commands", "device", "entry", "format", "model", "page", "wing"},

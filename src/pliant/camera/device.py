@@ -19,8 +19,8 @@ from typing import Unpack
 
 import numpy as np
 
-from pliant.base.camera import CameraModel
 from pliant.base.errors import DeviceError
+from pliant.camera.model import CameraModel
 from pliant.camera.renderer import Exposure, Renderer, RenderThread
 from pliant.devices.base import DeviceOptions, FieldInfo, Mount, Sample
 from pliant.devices.kinds import device_for

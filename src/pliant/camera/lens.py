@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.base.camera import CameraModel
-from pliant.base.conditions import Condition, VisionError
 from pliant.base.errors import DeviceError
+from pliant.camera.conditions import Condition, VisionError
+from pliant.camera.model import CameraModel
 
 MAX_SOURCE_SIDE = 8192
 """Most pixels along a side of the pinhole's picture; assumed, what graphics drivers hold."""

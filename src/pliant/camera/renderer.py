@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from pliant.base.camera import CameraModel
 from pliant.base.errors import DeviceError, MissingDependency
 from pliant.base.graphics import APT, choose_backend
 from pliant.camera.lens import Lens, gaussian_blur
+from pliant.camera.model import CameraModel
 from pliant.model.scene import place_bodies
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from pliant.devices.fields import FieldInfo
 from pliant.laws import CompliantActuator, Mode
 
 if TYPE_CHECKING:
-    from pliant.base.camera import CameraModel
+    from pliant.base.camera import CameraParameters
 
 T = TypeVar("T", bound=Device)
 ANY = -1
@@ -98,7 +98,7 @@ class ModedBoard(Device, Protocol):
 class CameraSource(SampleSource, Protocol):
     """A source of images: a device with the signature "camera"."""
 
-    camera: CameraModel | None
+    camera: CameraParameters | None
     """How points in its optical frame become pixels; None until it is attached."""
     topics: Mapping[str, str]
     """Published quantity, such as ``image`` or ``depth_info`` -> topic, below ``topic`` where it is not absolute."""
