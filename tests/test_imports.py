@@ -38,6 +38,7 @@ BETWEEN_WINGS = {
     ("experiments", "films"),
     ("learn", "batch"),
     ("learn.backend", "sweep"),
+    ("learn.envs.pictures", "camera"),
     ("feet.fit", "identification"),
     ("feet.trials", "batch"),
     ("franka.client.policy", "learn"),
@@ -56,16 +57,19 @@ BETWEEN_WINGS = {
     ("shadow", "batch"),
     ("shadow.log", "identification"),
     ("sweep", "batch"),
+    ("yarp.formats.plugins", "objects"),
     ("yarp.policy", "learn"),
     ("tendons", "rods"),
     ("tendons.page", "page"),
     ("tubes", "rods"),
+    ("vision", "camera"),
     ("walking.robots", "feet"),
 }
 """Part of a wing -> the other wing that it may import. Papers may import all wings."""
-PURE = {"laws", "control", "parallel", "rods", "tendons", "tubes", "vision"}
+PURE = {"laws", "camera", "control", "parallel", "rods", "tendons", "tubes", "vision"}
 """Rooms and wings whose modules see neither MuJoCo nor the engine, but for those of `NOT_PURE`; so does every wire."""
 NOT_PURE = {
+    "camera": {"device", "renderer", "wing"},
     "parallel": {"device", "entry", "format", "model", "page", "ros", "wing"},
     "rods": {"commands", "design", "figures", "model", "wing"},
     "tendons": {"commands", "device", "entry", "format", "model", "page", "wing"},

@@ -175,6 +175,7 @@ for words in (
     "replay a.mcap",
     "run --help",
     "run finger.yaml --video a.avi",
+    "run finger.yaml --objects 1 --duration 0.02",
 ):
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -182,11 +183,18 @@ for words in (
             main(words.split())
         except SystemExit as end:
             code = end.code
-    print(code, "--video" in out.getvalue(), "OUTPUTS" in out.getvalue())
+    print(code, *(word in out.getvalue() for word in ("--video", "--objects", "OUTPUTS", "ADDITIONS")))
 """
 
 
-@pytest.mark.parametrize(("wing", "seen"), [("", ["0 True", "1 True"]), ("films", ["0 False", "2 True"])])
+@pytest.mark.parametrize(
+    ("wing", "seen"),
+    [
+        ("", ["0 True True", "1 True False", "0 False False"]),
+        ("films", ["0 False True", "2 True False", "0 False False"]),
+        ("objects", ["0 True False", "1 True False", "2 False True"]),
+    ],
+)
 def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without):
     lines = [line for line in without(wing)(COMMAND_LINE).splitlines() if not line.startswith("warning: the wing")]
-    assert lines == [f"{line} False" for line in ["0 False", "0 False", "0 False", *seen]]
+    assert lines == [f"{line} False False" for line in [*["0 False False"] * 3, *seen]]

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import real
 
 from pliant.base.errors import PliantError
-from pliant.devices.camera_renderer import choose_backend
+from pliant.base.graphics import choose_backend
 
 MODEL = """
 <mujoco model="wrist">

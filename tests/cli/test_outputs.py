@@ -29,7 +29,7 @@ class Tape:
 
 def parsed(kinds, words):
     """Return what a command with these files takes from a command line, and its options."""
-    joined = outputs.join_outputs(kinds)
+    joined = outputs.join_options(kinds)
     none = joined()
     app = App(result_action="return_value")
 
@@ -74,7 +74,7 @@ def broken():
 
 
 def test_options_that_cannot_be_imported_are_left_out_with_a_warning(broken, capsys):
-    assert [*outputs.load_outputs()] == ["video"]
+    assert [*outputs.load_options("outputs")] == ["video"]
     said = " ".join(capsys.readouterr().err.split())
     assert "the wing 'torn': outputs 'tape' cannot be imported: No module named 'no_such_module'" in said
 

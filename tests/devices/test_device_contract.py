@@ -9,7 +9,7 @@ import pytest
 import pliant
 from pliant.base.errors import DeviceError
 from pliant.base.options import check_unit
-from pliant.devices import Board, CompliantJoint, Device, DeviceBase, Sample, SensorDevice, WorldDevice, make_devices
+from pliant.devices import Board, CompliantJoint, Device, DeviceBase, Sample, SensorDevice, make_devices
 from pliant.devices.kinds import device_kinds
 from pliant.devices.signatures import JOINT, registered_signatures
 from pliant.engine import MujocoEngine
@@ -18,7 +18,8 @@ from pliant.feet.model.sole import Sole
 from pliant.franka.device.arm import FrankaArm
 from pliant.franka.robots.build import build_arms
 from pliant.laws import CompliantActuator, QbMove
-from pliant.model import Robot, World
+from pliant.model import Robot
+from pliant.objects import World, WorldDevice
 from pliant.parallel.device.parallel import ParallelRobotDevice
 from pliant.parallel.model import build_parallel
 from pliant.robots import build_robot

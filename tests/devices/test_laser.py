@@ -9,7 +9,8 @@ import pytest
 from pliant.base.errors import ModelError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.model import Laser, Noise, Robot, World
+from pliant.model import Laser, Noise, Robot
+from pliant.objects import World, find_world
 from pliant.simulation import Simulation
 
 XML = """
@@ -106,9 +107,9 @@ def test_a_laser_sees_objects_that_are_made_and_no_longer_those_that_are_deleted
             return simulation.sample("laser").values["ranges"][0]
 
         assert distance() == pytest.approx(3.0, abs=1e-9)
-        simulation.world.make_box(0.4, 1.0, 1.0, (2.0, 0.0, 1.0), name="crate")
+        find_world(simulation).make_box(0.4, 1.0, 1.0, (2.0, 0.0, 1.0), name="crate")
         assert distance() == pytest.approx(1.8, abs=1e-9)
-        simulation.world.delete("crate")
+        find_world(simulation).delete("crate")
         assert distance() == pytest.approx(3.0, abs=1e-9)
 
 

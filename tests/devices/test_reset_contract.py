@@ -18,8 +18,9 @@ from pliant.devices.kinds import all_device_kinds
 from pliant.engine import MujocoEngine
 from pliant.engine.base import mujoco_state
 from pliant.laws import CompliantActuator, QbMove
-from pliant.model import Robot, World
+from pliant.model import Robot
 from pliant.model.interface import Interface
+from pliant.objects import World
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
 

@@ -8,8 +8,8 @@ from foxglove_client import FoxgloveClient
 
 pytest.importorskip("foxglove", reason="no foxglove-sdk; type: pip install 'pliant[foxglove]'")
 
-from pliant.base.camera import CameraModel
 from pliant.base.errors import BridgeError
+from pliant.camera.model import CameraModel
 from pliant.devices.base import FieldInfo, Sample
 from pliant.simulation.bridges import make_bridge
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from pliant.base.conditions import VisionError
 from pliant.base.spatial import pose
-from pliant.devices.camera_renderer import Renderer
+from pliant.camera.conditions import VisionError
+from pliant.camera.renderer import Renderer
 from pliant.vision import AprilTagDetector
 from pliant.vision.tags import add_tag
 

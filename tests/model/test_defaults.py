@@ -7,9 +7,10 @@ import pytest
 from pliant.base.spatial import pose
 from pliant.export.mjcf import describe_mjcf
 from pliant.laws import SEA, CompliantActuator, DCMotor, PreslidingFriction, QbMove
-from pliant.model import Robot, add_world
+from pliant.model import Robot
 from pliant.model.defaults import neutral_defaults
 from pliant.model.sensors import Camera, ForceTorque, Imu, Laser
+from pliant.objects import add_world
 
 OTHERS = {
     "joint": """damping="0.7" armature="0.3" stiffness="5" frictionloss="0.2" springref="0.4" range="-0.3 0.3"

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pliant.base.conditions import Condition, VisionError
 from pliant.base.errors import DeviceError
 from pliant.base.spatial import log_so3
+from pliant.camera.conditions import Condition, VisionError
 from pliant.franka.client import FrankaGroup
 from pliant.papers.arms import follow_tag as loop
 from pliant.papers.arms.follow_tag import Ending, Plan, follow, start_joints

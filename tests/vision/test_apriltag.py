@@ -9,10 +9,10 @@ from daily import by_day
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.base.camera import CameraModel
-from pliant.base.conditions import Condition, VisionError
 from pliant.base.errors import MissingDependency
 from pliant.base.spatial import pose
+from pliant.camera.conditions import Condition, VisionError
+from pliant.camera.model import CameraModel
 from pliant.vision import facing_pose, tag_corners
 from pliant.vision.apriltag import FAMILIES, AprilTagDetector, tag_cells, tag_image
 

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.base.camera import CameraModel
-from pliant.base.conditions import Condition, VisionError
 from pliant.base.spatial import exp_so3, pose
+from pliant.camera.conditions import Condition, VisionError
+from pliant.camera.model import CameraModel
 from pliant.vision import (
     TAG_FROM_APRILTAG,
     ExactDetector,

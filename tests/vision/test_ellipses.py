@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from pliant.base.conditions import Condition, VisionError
 from pliant.base.spatial import exp_so3, pose
+from pliant.camera.conditions import Condition, VisionError
 from pliant.vision import (
     camera_moved,
     circle_ellipse,

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from pliant.base.conditions import Condition, VisionError
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
+from pliant.camera.conditions import Condition, VisionError
 from pliant.vision import camera_moved, eye_in_hand_jacobian, eye_to_hand_jacobian
 
 X_EC = pose([0.03, 0.01, 0.06], exp_so3([0.1, -0.2, 1.5]))

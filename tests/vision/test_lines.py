@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from pliant.base.conditions import Condition, VisionError
 from pliant.base.spatial import exp_so3, pose
+from pliant.camera.conditions import Condition, VisionError
 from pliant.vision import camera_moved, line_error, line_features, line_interaction, point_interaction, project_points
 
 X_CO = pose([0.1, 0.05, 0.5], exp_so3([0.3, -0.4, 0.7]))

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.base.conditions import Condition, VisionError
 from pliant.base.spatial import exp_so3, pose
+from pliant.camera.conditions import Condition, VisionError
 from pliant.vision import camera_moved, point_interaction, project_points, tag_corners
 
 X_CO = pose([0.05, -0.03, 0.4], exp_so3([2.9, 0.3, -0.2]))

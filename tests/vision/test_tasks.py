@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pliant.base.conditions import Condition, VisionError
+from pliant.camera.conditions import Condition, VisionError
 from pliant.vision import SmoothStart, Task, norm_projector, solve, stack
 
 TASK = Task(error=np.array([1.0, -2.0]), interaction=np.array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]))

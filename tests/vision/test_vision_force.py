@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pliant.base.argument_checks import ControlError
-from pliant.base.conditions import Condition, VisionError
 from pliant.base.spatial import adjoint, exp_so3, inverse, pose, transport_wrench
+from pliant.camera.conditions import Condition, VisionError
 from pliant.vision import camera_moved, facing_pose, solve
 from pliant.vision.poses import pose_features, pose_interaction
 from pliant.vision.vision_force import FeatureAdmittance, HybridPoseServo, ToolLoad, feature_force

@@ -12,7 +12,7 @@ import pytest
 
 from pliant.base.errors import MissingDependency
 from pliant.base.spatial import exp_so3, inverse, pose
-from pliant.devices.camera_renderer import Renderer
+from pliant.camera.renderer import Renderer
 from pliant.vision import AprilTagDetector, facing_pose, tag_corners
 from pliant.vision.kinematics import camera_moved
 from pliant.vision.points import point_interaction, project_points

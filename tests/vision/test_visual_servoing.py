@@ -5,8 +5,8 @@ from daily import by_day
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.base.conditions import Condition, VisionError
 from pliant.base.spatial import adjoint, exp_so3, inverse, pose
+from pliant.camera.conditions import Condition, VisionError
 from pliant.vision import (
     Task,
     camera_moved,

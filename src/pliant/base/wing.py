@@ -92,13 +92,17 @@ class Wing:
     outputs: Mapping[str, str] = field(default_factory=dict)
     """Files that ``pliant run`` and ``pliant replay`` make of a run or a recording, by the option that names the file:
     `pliant.simulation.outputs.OutputOptions`."""
+    additions: Mapping[str, str] = field(default_factory=dict)
+    """Options of ``pliant run`` that add to a robot before its model is compiled, by the option:
+    `pliant.formats.source.Addition`."""
     bridges: Mapping[str, BridgeEntry] = field(default_factory=dict)
     """Bridges by name."""
     robots: Mapping[str, str] = field(default_factory=dict)
     """Catalogue robots by name: modules whose ROBOT or ROBOTS has them, or "module:name" of a `CatalogueRobot` or of a
     function that returns a `Robot`."""
     devices: tuple[str, ...] = ()
-    """Modules that register descriptions and their devices (`sensor_kind`, `device_for`) when they are imported."""
+    """Modules that register descriptions and their devices (`sensor_kind`, `device_for`) when they are imported;
+    "module:Description" for the device of a description of the core."""
     formats: tuple[str, ...] = ()
     """Formats of robot files, tried before those of the core: `pliant.formats.source.Format`."""
     tags: tuple[str, ...] = ()
@@ -240,6 +244,7 @@ class Wings:
         "exports",
         "robot_exports",
         "outputs",
+        "additions",
         "bridges",
         "robots",
         "blocks",

@@ -261,7 +261,7 @@ def _start_probes() -> dict[str, subprocess.Popen[str]]:
 
 
 def _graphics(probes: dict[str, subprocess.Popen[str]]) -> Iterator[Finding]:
-    from pliant.devices.camera_renderer import APT
+    from pliant.base.graphics import APT
 
     group, advice = "graphics", {"egl": APT, "osmesa": "apt-get install libosmesa6"}
     results: dict[str, str] = {}

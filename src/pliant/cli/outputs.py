@@ -1,4 +1,4 @@
-"""Options of the files that wings make of a run or a recording."""
+"""Options that wings add to commands: files of a run or a recording, and additions to the robot of a run."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from pliant.formats.source import Addition
+    from pliant.model import Robot
     from pliant.simulation.outputs import OutputOptions
 
 
-def load_outputs() -> dict[str, type[OutputOptions]]:
-    """Return the options of each file by its name; those that cannot be imported are left out with a warning."""
-    found: dict[str, type[OutputOptions]] = {}
-    for offer in offers("outputs"):
+def load_options(field: str) -> dict[str, Any]:
+    """Return the classes of options in a field of the wings, by name; what cannot be imported is left out and told."""
+    found = {}
+    for offer in offers(field):
         try:
             found[offer.key] = offer.load()
         except PliantError as error:
@@ -31,28 +33,33 @@ def load_outputs() -> dict[str, type[OutputOptions]]:
     return found
 
 
-def join_outputs(kinds: Mapping[str, type[OutputOptions]]) -> Any:
-    """Return a dataclass with a field for the options of each file; on the command line they stand side by side."""
+def join_options(kinds: Mapping[str, type]) -> Any:
+    """Return a dataclass with a field for each class of options; on the command line they stand side by side."""
     fields = [(name, kind, kind()) for name, kind in kinds.items()]
     module = {"__module__": __name__}  # cyclopts reads no fields of a class of the standard library
     side_by_side = Parameter(name="*", parse=bool(fields))  # without fields it would be a value called "*"
-    return side_by_side(make_dataclass("Outputs", fields, namespace=module, frozen=True, kw_only=True))
+    return side_by_side(make_dataclass("Joined", fields, namespace=module, frozen=True, kw_only=True))
 
 
-KINDS = load_outputs()
+KINDS: dict[str, type[OutputOptions]] = load_options("outputs")
 """Options of each file, by its name."""
 FILE_OPTIONS = [f"--{name}" for name in KINDS]
 """The options that name a file."""
+ADDITIONS: dict[str, type[Addition]] = load_options("additions")
+"""Options of each addition, by its name."""
 
 if TYPE_CHECKING:
 
     class Outputs:
         """Options of all files."""
 
-else:
-    Outputs = join_outputs(KINDS)
+    class Additions:
+        """Options of all additions."""
 
-NO_OUTPUTS = Outputs()
+else:
+    Outputs, Additions = join_options(KINDS), join_options(ADDITIONS)
+
+NO_OUTPUTS, NO_ADDITIONS = Outputs(), Additions()
 
 
 def asked_files(outputs: Outputs) -> dict[str, OutputOptions]:
@@ -65,3 +72,9 @@ def say_missing(missing: Sequence[str], where: str, console: Console) -> None:
     if missing:
         shown = ", ".join(missing[:8]) + (f", ... ({len(missing)} in all)" if len(missing) > 8 else "")
         console.print(f"[yellow]note[/yellow] not recorded, so at rest {where}: {plain(shown)}", soft_wrap=True)
+
+
+def add_to(robot: Robot, additions: Additions) -> None:
+    """Add to a robot what is asked for."""
+    for name in ADDITIONS:
+        getattr(additions, name).apply(robot)

@@ -22,6 +22,7 @@ from pliant.cli.options import (
     import_modules,
 )
 from pliant.cli.output import emit, make_console, number, plain, print_table
+from pliant.cli.outputs import NO_ADDITIONS, Additions, add_to
 from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions
 
 if TYPE_CHECKING:
@@ -50,10 +51,7 @@ def run(
     *,
     options: RobotOptions = NO_SETTINGS,
     inputs: Inputs = NO_INPUTS,
-    objects: Annotated[
-        int | None,
-        Parameter(help="Largest number of objects that scenarios and programs can make during the run; default none."),
-    ] = None,
+    additions: Additions = NO_ADDITIONS,
     joint_rate: Annotated[
         float | None, Parameter(help="Samples of each joint or actuator per second; default 100, at most one per step.")
     ] = None,
@@ -80,7 +78,6 @@ def run(
     check_bridges(plan.bridge)  # before loading the robot, which may take long
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.model import add_world
     from pliant.model.interface import ModelPart
     from pliant.simulation import find_scenario, read_commands, read_scenario_file
     from pliant.simulation.commands import put_constants
@@ -90,8 +87,7 @@ def run(
     scenario = inputs.scenario
     events = None if scenario is None else read_scenario_file(scenario)
     robot = options.load(source, timestep, manager)
-    if objects is not None:
-        add_world(robot, objects)
+    add_to(robot, additions)
     problems = robot.check()
     _tell(robot, problems, console, check=check, verbose=verbose or plan.json)
     if check and any(p.severity == "error" for p in problems):

@@ -13,7 +13,6 @@ from pliant.devices.base import (
     request,
 )
 from pliant.devices.board import Board
-from pliant.devices.camera import CameraDevice
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.factory import make_devices
 from pliant.devices.force_torque import ForceTorqueDevice
@@ -22,11 +21,9 @@ from pliant.devices.kinds import device_for
 from pliant.devices.laser import LaserDevice
 from pliant.devices.native_actuator import NativeActuator
 from pliant.devices.sensors import SensorDevice
-from pliant.devices.world import WorldDevice
 
 __all__ = [
     "Board",
-    "CameraDevice",
     "Command",
     "CompliantJoint",
     "Device",
@@ -42,7 +39,6 @@ __all__ = [
     "Sample",
     "SampleSource",
     "SensorDevice",
-    "WorldDevice",
     "device_for",
     "make_devices",
     "request",

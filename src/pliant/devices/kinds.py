@@ -148,10 +148,12 @@ def device_kinds() -> dict[type[SensorDescription], DeviceFactory]:
 def _load(kind: type) -> bool:
     """Return whether a description has a device; the wing of the description is imported until it registers one."""
     if kind not in _FACTORIES:
-        # Only the description's own wing or package: a description without a device must not load all others.
+        # Only its own wing or package, or one that names it: a description without a device must not load all others.
         depth = 2 if kind.__module__.startswith("pliant.") else 1
         near = kind.__module__.split(".")[:depth]
         for offer in offers("devices"):
-            if offer.value.split(".")[:depth] == near and offer.load() and kind in _FACTORIES:
+            module, _, described = offer.value.partition(":")
+            fits = described == kind.__name__ or module.split(".")[:depth] == near
+            if fits and offer.load() and kind in _FACTORIES:
                 break
     return kind in _FACTORIES

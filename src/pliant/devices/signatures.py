@@ -14,13 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeGuard, TypeVar
 
 from pliant.base.errors import DeviceError
 from pliant.base.options import place_of
 from pliant.devices.contract import Device, SampleSource
 from pliant.devices.fields import FieldInfo
 from pliant.laws import CompliantActuator, Mode
+
+if TYPE_CHECKING:
+    from pliant.base.camera import CameraParameters
 
 T = TypeVar("T", bound=Device)
 ANY = -1
@@ -92,6 +95,15 @@ class ModedBoard(Device, Protocol):
         ...
 
 
+class CameraSource(SampleSource, Protocol):
+    """A source of images: a device with the signature "camera"."""
+
+    camera: CameraParameters | None
+    """How points in its optical frame become pixels; None until it is attached."""
+    topics: Mapping[str, str]
+    """Published quantity, such as ``image`` or ``depth_info`` -> topic, below ``topic`` where it is not absolute."""
+
+
 _SIGNATURES: dict[str, Signature] = {}
 
 
@@ -123,7 +135,7 @@ LASER: Signature[Device] = register_signature(
 )
 """A laser scanner; its metadata are angles [rad] and limits [m] as text."""
 CAMERA: Signature[Device] = register_signature(Signature("camera"))
-"""A camera with one or more of the fields ``image``, ``depth``, ``segmentation``; see `pliant.devices.camera_lens`."""
+"""A camera with one or more of the fields ``image``, ``depth``, ``segmentation``; see `CameraSource`."""
 JOINT_STATES: Signature[Device] = register_signature(
     Signature("joint_states", {"position": (ANY,), "velocity": (ANY,), "effort|torque": (ANY,)})
 )

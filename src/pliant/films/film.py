@@ -25,9 +25,9 @@ import numpy as np
 
 from pliant.base.errors import MissingDependency, PliantError, nearest
 from pliant.base.figures import INK
+from pliant.base.graphics import APT, choose_backend
 from pliant.base.numerics import Array
 from pliant.base.options import check_values, option
-from pliant.devices.camera_renderer import choose_backend
 from pliant.films.encoders import MAX_GIF_FPS, SUFFIXES, require
 from pliant.films.process import CONTACT_NUMBERS, HEADER, PATCHED, state_spec, view_angles
 from pliant.model.contacts import MAX_CONTACTS, contact_forces
@@ -394,7 +394,7 @@ class FilmWriter:
             reasons.append(f"{backend}{_last_words(self._folder.name)}")
         raise MissingDependency(
             f"a graphics library that works ({'; '.join(reasons)})",
-            command="apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri",
+            command=APT,
             purpose="a film",
         )
 

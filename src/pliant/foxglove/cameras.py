@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.base.errors import BridgeError
 from pliant.devices.base import Sample
-from pliant.devices.camera_lens import CameraSource
+from pliant.devices.signatures import CameraSource
 from pliant.recording.sample_message import sample_topic
 
 if TYPE_CHECKING:

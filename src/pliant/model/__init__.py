@@ -7,7 +7,6 @@ from pliant.model.noise import Noise
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, ForceTorque, Imu, Laser, SensorDescription, sensor_kind
-from pliant.model.world import World, add_world
 
 __all__ = [
     "COMPANION_SUFFIX",
@@ -27,9 +26,7 @@ __all__ = [
     "Robot",
     "SensorDescription",
     "StepSize",
-    "World",
     "actuator_names",
-    "add_world",
     "companion_name",
     "sensor_kind",
     "step_sizes",

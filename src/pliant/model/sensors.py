@@ -37,7 +37,7 @@ MAX_IMAGE_SIDE = 4096
 MAX_RAYS = 100_000
 """Most rays of a laser; assumed."""
 LENS = ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3")
-"""Fields of `pliant.base.camera.CameraModel` in the order of `Camera.focal`, `principal`, `distortion`."""
+"""Fields of `pliant.base.camera.CameraParameters` in the order of `Camera.focal`, `principal`, `distortion`."""
 MAX_BLUR = 50.0
 """Largest standard deviation of a blur [pixels]; assumed, more is no picture of anything."""
 MAX_DELAYED_BYTES = 2**30
@@ -539,7 +539,7 @@ class Camera(SensorDescription):
 
     @property
     def lens(self) -> dict[str, float]:
-        """The fields of `pliant.base.camera.CameraModel` that it sets; the others come from the model's camera."""
+        """The fields of `pliant.base.camera.CameraParameters` that it sets; the others come from the model's camera."""
         names = ((LENS[:2], self.focal), (LENS[2:4], self.principal), (LENS[4:], self.distortion))
         return {key: float(value) for keys, values in names for key, value in zip(keys, values, strict=False)}
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from PIL import ImageDraw
 
-    from pliant.base.camera import CameraModel
+    from pliant.base.camera import CameraParameters
 
 MAX_WIDTH = 480
 """Width of a picture on the page [pixels]; larger ones are made smaller."""
@@ -56,7 +56,7 @@ class _Picture:
     """viser's image."""
     tags: viser.GuiCheckboxHandle
     """Box that turns the search for tags on."""
-    camera: CameraModel | None
+    camera: CameraParameters | None
     """Model of the camera, None where the source has none."""
     detector: _Detector | None = None
     """Finds tags; made when it is asked for."""

@@ -129,7 +129,7 @@ class _Seen:
 
 def _carried(cell: Cell, look: Callable[[], tuple[_Seen, float, object]]) -> _Seen:
     """Take an image."""
-    from pliant.base.conditions import require_fresh
+    from pliant.camera.conditions import require_fresh
     from pliant.papers.arms.tag_servo import MAX_AGE
 
     seen, age, _ = look()
@@ -230,8 +230,8 @@ def drive(
         duration: length of the run [s]; None: until it has converged.
     """
     from pliant.base.argument_checks import ControlError
-    from pliant.base.conditions import VisionError
     from pliant.base.spatial import inverse
+    from pliant.camera.conditions import VisionError
     from pliant.papers.arms.tag_servo import PERIOD, begin_with_image, look_with, make_run, servo_rows
     from pliant.vision.poses import pose_features
     from pliant.vision.visual_servoing import ServoMonitor, ServoStatus, pose_below

@@ -193,17 +193,6 @@ class Simulation:
         """Why the last run ended early; "" if it did not."""
         return self._halted
 
-    @property
-    def world(self) -> object:
-        """The device that creates, moves and deletes objects: the first with the signature "world".
-
-        Its methods may be called between steps in the loop thread; other threads use ``request``.
-
-        Raises:
-            DeviceError: the robot has no spare objects.
-        """
-        return self._run_devices.world()
-
     def sample(self, device: str) -> Sample:
         """Return the latest sample of a device.
 

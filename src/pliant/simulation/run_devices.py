@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from pliant.base.errors import DeviceError, PliantError, nearest
+from pliant.base.errors import PliantError, nearest
 from pliant.devices.base import Device, DeviceBase, Mailbox
 from pliant.engine.base import Engine
 from pliant.simulation.run_options import seeded
@@ -71,21 +71,6 @@ class RunDevices:
         if device is None:
             raise PliantError(f"there is no device {name!r}; {nearest(name, [*self.by_name, *extra])}", field=name)
         return device
-
-    def world(self) -> Device:
-        """Return the first device with the signature "world".
-
-        Raises:
-            DeviceError: the robot has no spare objects.
-        """
-        found = next((device for device in self.by_name.values() if "world" in device.signatures), None)
-        if found is None:
-            raise DeviceError(
-                "the model has no spare objects; add them before the engine is made with "
-                "pliant.model.add_world(robot), or on the command line with --objects N",
-                field="world",
-            )
-        return found
 
     def reset(self, seed: int) -> None:
         """Reset all devices, each with its own random numbers."""

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.base.camera import CameraModel
-from pliant.base.conditions import Array, Condition, VisionError, number, whole_number
 from pliant.base.errors import importing
+from pliant.camera.conditions import Array, Condition, VisionError, number, whole_number
+from pliant.camera.model import CameraModel
 from pliant.vision.detector import estimate_planar_pose, tag_corners
 from pliant.vision.points import project_points
 

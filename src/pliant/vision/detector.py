@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.base.camera import CameraModel
-from pliant.base.conditions import Array, Condition, VisionError, finite_array, finite_result, number
 from pliant.base.spatial import pose
+from pliant.camera.conditions import Array, Condition, VisionError, finite_array, finite_result, number
+from pliant.camera.model import CameraModel
 from pliant.vision.kinematics import camera_moved
 from pliant.vision.points import point_interaction, project_points
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.base.conditions import Array, Condition, VisionError, finite_array, finite_result, number, positive_depth
+from pliant.camera.conditions import Array, Condition, VisionError, finite_array, finite_result, number, positive_depth
 from pliant.vision.moments import shape_interaction
 
 

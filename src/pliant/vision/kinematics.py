@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.base.conditions import Array, finite_array, finite_result, number, pose_matrix
 from pliant.base.spatial import adjoint, exp_so3, hat, inverse, pose
+from pliant.camera.conditions import Array, finite_array, finite_result, number, pose_matrix
 
 MAX_ANGLE = 1e6
 """Largest angle of one motion [rad]; beyond it the sine of the angle has lost its last digits."""  # assumed

@@ -12,8 +12,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.base.conditions import Array, Condition, VisionError, finite_array, finite_result, positive_depth
 from pliant.base.spatial import cross
+from pliant.camera.conditions import Array, Condition, VisionError, finite_array, finite_result, positive_depth
 
 TINY = 1e-12
 """Relative length below which a normal vector counts as zero."""  # assumed

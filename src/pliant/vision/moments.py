@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.base.conditions import (
+from pliant.camera.conditions import (
     Array,
     Condition,
     VisionError,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.base.conditions import (
+from pliant.camera.conditions import (
     Array,
     Condition,
     VisionError,

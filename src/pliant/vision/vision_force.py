@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.argument_checks import ControlError, number, vector
-from pliant.base.conditions import Condition, VisionError, finite_array, finite_result, pose_matrix
 from pliant.base.numerics import GRAVITY, Array, matrix_exponential
 from pliant.base.spatial import adjoint, cross, exp_so3, inverse, pose
+from pliant.camera.conditions import Condition, VisionError, finite_array, finite_result, pose_matrix
 from pliant.vision.poses import pose_interaction
 from pliant.vision.tasks import Task
 from pliant.vision.visual_servoing import pbvs_task

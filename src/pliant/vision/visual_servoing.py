@@ -11,7 +11,7 @@ velocity is (v, omega) of the optical frame in its own axes [m/s, rad/s]. Laws (
 | `pbvs_velocity` | translation and theta-u of the pose | the camera: a straight line |
 | `hybrid_velocity` | one point, its depth ratio, theta-u (2.5-D) | that point: a straight line |
 
-Whatever cannot be computed raises `pliant.base.conditions.VisionError` with a named condition; no function returns NaN.
+Whatever cannot be computed raises `pliant.camera.VisionError` with a named condition; no function returns NaN.
 `VisualServo` runs a law safely: it reports convergence, stalling and divergence, and answers a condition with zero
 velocity.
 """
@@ -27,7 +27,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.base.conditions import (
+from pliant.base.numerics import Array, is_positive_definite
+from pliant.base.spatial import inverse
+from pliant.camera.conditions import (
     Condition,
     VisionError,
     finite_array,
@@ -38,8 +40,6 @@ from pliant.base.conditions import (
     require_fresh,
     whole_number,
 )
-from pliant.base.numerics import Array, is_positive_definite
-from pliant.base.spatial import inverse
 from pliant.vision.points import point_interaction, project_points
 from pliant.vision.poses import pose_features, pose_interaction
 from pliant.vision.tasks import AdaptiveGain, Gain, SmoothStart, Task, gain_at, pseudo_inverse, solve

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from pliant import load
-from pliant.base.camera import CameraModel
-from pliant.base.conditions import Condition
 from pliant.base.errors import DeviceError, PliantError
 from pliant.base.spatial import inverse, pose
+from pliant.camera.conditions import Condition
+from pliant.camera.model import CameraModel
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.client import FrankaRobot

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from ros1_world import until
 
-from pliant.base.camera import CameraModel
 from pliant.base.errors import MissingDependency
+from pliant.camera.model import CameraModel
 from pliant.devices import make_devices
 from pliant.devices.base import FieldInfo, Sample
 from pliant.engine import MujocoEngine

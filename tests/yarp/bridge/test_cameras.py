@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pliant.base.camera import CameraModel
 from pliant.base.errors import WireError
+from pliant.camera.model import CameraModel
 from pliant.devices.base import Sample
 from pliant.yarp.bridge.camera import changed, serve_camera, serve_joined_cameras
 from pliant.yarp.bridge.camera_calls import CameraCalls

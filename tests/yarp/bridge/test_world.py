@@ -6,7 +6,8 @@ from yarp_replies import encode_request
 from yarp_simulation import TWO_JOINTS, served
 
 from pliant.base.errors import WireError
-from pliant.model import Interface, Robot, World
+from pliant.model import Interface, Robot
+from pliant.objects import World
 from pliant.yarp.bridge.world import ATTACHER_CALLS, WORLD_CALLS, read_call
 from pliant.yarp.client import YarpNetwork
 from pliant.yarp.model.services import LinkAttacher, WorldInterface, YarpInterface

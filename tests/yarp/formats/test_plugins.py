@@ -9,7 +9,7 @@ import pytest
 import pliant
 from pliant.base.errors import ModelError
 from pliant.model.sensors import Camera, Laser
-from pliant.model.world import World
+from pliant.objects import World
 from pliant.yarp.formats.plugins import READERS, UNSERVED, is_yarp_plugin
 from pliant.yarp.model.control_board import ControlBoard
 from pliant.yarp.model.services import (

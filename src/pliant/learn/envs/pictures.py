@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError, nearest
-from pliant.devices.camera_renderer import Renderer
 from pliant.learn.envs.optional import load_gymnasium
 
 if TYPE_CHECKING:
@@ -76,6 +75,8 @@ class Pictures:
     """
 
     def __init__(self, model: mujoco.MjModel, camera: str, width: int, height: int) -> None:
+        from pliant.camera.renderer import Renderer
+
         extent = float(model.stat.extent)
         self._renderer = Renderer(
             model,

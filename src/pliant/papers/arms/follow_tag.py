@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.base.camera import CameraModel
-from pliant.base.conditions import VisionError
 from pliant.base.errors import DeviceError, PliantError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.spatial import cross, exp_so3, inverse, log_so3, pose
+from pliant.camera.conditions import VisionError
+from pliant.camera.model import CameraModel
 from pliant.control import CartesianComputedTorque
 from pliant.experiments.trace import Recorder, Trace, Traced
 from pliant.franka.client import FrankaGroup

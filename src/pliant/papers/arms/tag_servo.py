@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.base.camera import CameraModel
-from pliant.base.conditions import VisionError, require_fresh
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
+from pliant.camera.conditions import VisionError, require_fresh
+from pliant.camera.model import CameraModel
 from pliant.experiments.trace import Recorder, Trace, Traced
 from pliant.papers.arms import EXACT, RENDERED
 from pliant.papers.arms.franka_server import build_arm, names_stall, serve
@@ -323,7 +323,7 @@ def missing_for_pictures() -> str:
     """Return what is missing for rendered images, with the command that installs it; "" if nothing is."""
     import importlib.util
 
-    from pliant.devices.camera_renderer import choose_backend
+    from pliant.base.graphics import choose_backend
 
     if importlib.util.find_spec("pyapriltags") is None:
         return 'pyapriltags is not installed: pip install "pliant[vision]"'

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.base.camera import CameraModel
+from pliant.base.camera import CameraParameters
 from pliant.base.errors import BridgeError
 from pliant.devices.base import Sample
-from pliant.devices.camera_lens import CameraSource
+from pliant.devices.signatures import CameraSource
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire import Template
@@ -73,7 +73,7 @@ def _serve(topics: RosTopics, name: str, device: CameraSource, field: str, image
     topics.writers[name].append(write)
 
 
-def _camera_info(topics: RosTopics, lens: CameraModel) -> Message:
+def _camera_info(topics: RosTopics, lens: CameraParameters) -> Message:
     """Return what a CameraInfo says of a camera: its matrix and its distortion, no rectification."""
     K = [lens.fx, 0.0, lens.cx, 0.0, lens.fy, lens.cy, 0.0, 0.0, 1.0]
     P = [lens.fx, 0.0, lens.cx, 0.0, 0.0, lens.fy, lens.cy, 0.0, 0.0, 0.0, 1.0, 0.0]

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from pliant.devices.base import Device, Sample, SampleSource
-from pliant.devices.camera_lens import CameraSource
+from pliant.devices.signatures import CameraSource
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera
 from pliant.simulation.rate_timer import RateTimer

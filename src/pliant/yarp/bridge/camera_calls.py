@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pliant.base.camera import CameraModel
+from pliant.base.camera import CameraParameters
 from pliant.base.errors import WireError
 from pliant.yarp.bridge.messages import Answer
 from pliant.yarp.bridge.requests import help_reply, words_of
@@ -54,7 +54,7 @@ class CameraCalls:
     """Columns of the image."""
     height: int
     """Rows of the image."""
-    lens: CameraModel | None = None
+    lens: CameraParameters | None = None
     """How points become pixels; None where one lens does not describe the image."""
     rate: float = 0.0
     """Images a second [Hz]."""

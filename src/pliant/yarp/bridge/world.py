@@ -36,7 +36,7 @@ class Call:
     method: Method
     """Its arguments and its result, which is a name, a truth, a pose or a list of names."""
     request: str
-    """Request of `pliant.devices.world.WorldDevice`."""
+    """Request of the device with the signature "world"."""
     arguments: Arguments
     """Returns the arguments of the request."""
 

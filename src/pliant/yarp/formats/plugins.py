@@ -15,9 +15,9 @@ from typing import Any
 
 from pliant.base.errors import nearest
 from pliant.formats.source import TagReader, WingTags
+from pliant.model.interface import DescribedDevice
 from pliant.model.problem import Problem
 from pliant.model.sensors import SensorDescription
-from pliant.model.world import World
 from pliant.yarp.formats.plugin_kinds import READERS, UNSERVED
 from pliant.yarp.formats.plugin_reader import PluginReader, is_yarp_plugin, kind_of
 from pliant.yarp.formats.servers import Servers
@@ -101,7 +101,7 @@ def _read(reader: PluginReader) -> WingTags:
     return reader.found
 
 
-def _world(reader: PluginReader) -> list[World]:
+def _world(reader: PluginReader) -> list[DescribedDevice]:
     """Return the spare objects and ties that services of the robot need."""
     devices = reader.hardware.devices.values()
     attachers = [d for d in devices if isinstance(d, LinkAttacher)]
@@ -120,6 +120,8 @@ def _world(reader: PluginReader) -> list[World]:
                 reader.problems.append(Problem("warning", attacher.name, message, hint))
             else:
                 pairs.append(pair)
+    from pliant.objects import World
+
     ties = max(8, len(pairs))
     return [World(**objects, ties=ties, startup=tuple(pairs))]
 

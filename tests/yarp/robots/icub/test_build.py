@@ -18,7 +18,7 @@ import pliant
 from pliant.base.errors import MissingDependency, ModelError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.model.world import World
+from pliant.objects import World
 from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
 from pliant.yarp.bridge.nameserver import NameServer

@@ -3,7 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from pliant.base.conditions import (
+from pliant.base.errors import PliantError
+from pliant.camera.conditions import (
     Condition,
     VisionError,
     finite_array,
@@ -12,7 +13,6 @@ from pliant.base.conditions import (
     positive_depth,
     require_fresh,
 )
-from pliant.base.errors import PliantError
 
 
 def test_a_message_names_the_argument_the_entry_and_what_is_valid():

@@ -8,16 +8,13 @@ it. Without distortion nothing is looked up: the pinhole itself has the focal le
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from pliant.base.camera import CameraModel
-from pliant.base.conditions import Condition, VisionError
 from pliant.base.errors import DeviceError
-from pliant.devices.contract import SampleSource
+from pliant.camera.conditions import Condition, VisionError
+from pliant.camera.model import CameraModel
 
 MAX_SOURCE_SIDE = 8192
 """Most pixels along a side of the pinhole's picture; assumed, what graphics drivers hold."""
@@ -29,15 +26,6 @@ EDGE = 0.02
 """Relative difference of neighbouring depths that counts as an edge, across which depths are not mixed; assumed."""
 BLUR_REACH = 4.0
 """Radius of the blur's window in standard deviations: beyond it lies less than 1e-4 of the weight."""
-
-
-class CameraSource(SampleSource, Protocol):
-    """A source of images: a device with the signature "camera"."""
-
-    camera: CameraModel | None
-    """How points in its optical frame become pixels; None until it is attached."""
-    topics: Mapping[str, str]
-    """Published quantity, such as ``image`` or ``depth_info`` -> topic, below ``topic`` where it is not absolute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +94,7 @@ class Lens:
         """Return the camera's colours, shape (height, width, 3), from the pinhole's."""
         if self.columns is None or self.rows is None:
             return picture
-        from pliant.devices.camera_kernels import look_up_colors
+        from pliant.camera.kernels import look_up_colors
 
         out = np.empty((*self.columns.shape, 3), dtype=np.uint8)
         look_up_colors(picture, self.columns, self.rows, out)
@@ -120,7 +108,7 @@ class Lens:
         """
         if self.columns is None or self.rows is None:
             return picture
-        from pliant.devices.camera_kernels import look_up_depths
+        from pliant.camera.kernels import look_up_depths
 
         out = np.empty(self.columns.shape, dtype=np.float32)
         look_up_depths(picture, self.columns, self.rows, EDGE, out)
@@ -141,7 +129,7 @@ def _told(camera: CameraModel) -> str:
 
 def gaussian_blur(picture: np.ndarray, sigma: float) -> np.ndarray:
     """Return colours, shape (height, width, 3), blurred by a Gaussian of standard deviation `sigma` [pixels]."""
-    from pliant.devices.camera_kernels import blur
+    from pliant.camera.kernels import blur
 
     radius = max(1, math.ceil(BLUR_REACH * sigma))
     k = np.arange(-radius, radius + 1)

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.base.camera import CameraModel
-from pliant.base.conditions import Condition, VisionError
+from pliant.camera.conditions import Condition, VisionError
+from pliant.camera.model import CameraModel
 
 PLAIN = CameraModel(fx=600.0, fy=610.0, cx=319.5, cy=239.5, width=640, height=480)
 LENS = CameraModel(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.devices.camera_kernels import blur, look_up_colors, look_up_depths
+from pliant.camera.kernels import blur, look_up_colors, look_up_depths
 
 ROWS, COLUMNS = 5, 7
 PLACES = np.array([[0.0, 0.0], [3.25, 1.5], [5.75, 3.5], [6.0, 4.0], [2.0, 3.0], [6.0, 0.5]], dtype=np.float32)

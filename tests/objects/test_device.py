@@ -9,7 +9,8 @@ import pytest
 from pliant.base.errors import DeviceError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.model import Camera, Robot, World
+from pliant.model import Camera, Robot
+from pliant.objects import World, find_world
 from pliant.simulation import Simulation
 
 H, G = 1e-3, 9.81
@@ -44,7 +45,7 @@ def fallen(steps):
 
 def test_a_sphere_made_at_one_metre_falls_as_gravity_says():
     with bench() as simulation:
-        world = simulation.world
+        world = find_world(simulation)
         assert world.make_sphere(0.05, (1.5, 0, 1.0), collision=False) == "sphere1"
         for steps in (100, 300):
             simulation.step(steps)
@@ -61,7 +62,7 @@ def test_an_object_has_the_constants_that_a_compiler_gives_the_same_shape(shape)
     compiled = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     with bench() as simulation:
         for number in range(2):
-            getattr(simulation.world, f"make_{shape}")(*given, (1.0, number, 1.0), mass=mass)
+            getattr(find_world(simulation), f"make_{shape}")(*given, (1.0, number, 1.0), mass=mass)
         model = simulation.engine.model
         made = np.flatnonzero(model.body_mass == mass)
         assert len(made) == 2
@@ -78,16 +79,16 @@ def test_an_object_has_the_constants_that_a_compiler_gives_the_same_shape(shape)
 
 def test_an_object_that_falls_rests_on_the_floor_at_half_its_height():
     with bench() as simulation:
-        simulation.world.make_box(0.2, 0.2, 0.3, (1.0, 1.0, 0.2))
-        simulation.world.make_cylinder(0.1, 0.4, (1.0, -1.0, 0.22))
+        find_world(simulation).make_box(0.2, 0.2, 0.3, (1.0, 1.0, 0.2))
+        find_world(simulation).make_cylinder(0.1, 0.4, (1.0, -1.0, 0.22))
         simulation.step(1500)
-        assert simulation.world.pose("box1")[2] == pytest.approx(0.15, abs=5e-4)
-        assert simulation.world.pose("cylinder2")[2] == pytest.approx(0.2, abs=5e-4)
+        assert find_world(simulation).pose("box1")[2] == pytest.approx(0.15, abs=5e-4)
+        assert find_world(simulation).pose("cylinder2")[2] == pytest.approx(0.2, abs=5e-4)
 
 
 def test_without_gravity_it_stays_and_without_collision_it_falls_through_the_floor():
     with bench() as simulation:
-        world = simulation.world
+        world = find_world(simulation)
         still = world.make_sphere(0.1, (1.0, 1.0, 1.0), gravity=False)
         through = world.make_sphere(0.1, (1.0, -1.0, 0.2), collision=False)
         simulation.step(500)
@@ -105,7 +106,7 @@ def test_without_gravity_it_stays_and_without_collision_it_falls_through_the_flo
 
 def test_poses_are_given_in_the_world_in_links_and_in_other_objects():
     with bench() as simulation:
-        world = simulation.world
+        world = find_world(simulation)
         world.make_frame(0.3, (1.0, 2.0, 3.0), angles=(0.0, 0.0, math.pi / 2), name="marker")
         world.make_box(0.1, 0.1, 0.1, (1.0, 0.0, 0.0), angles=(0.1, 0.2, 0.3), frame="marker", name="cube")
         assert world.pose("cube")[:3] == pytest.approx([1.0, 3.0, 3.0], abs=1e-12)
@@ -115,7 +116,7 @@ def test_poses_are_given_in_the_world_in_links_and_in_other_objects():
 
 def test_a_box_attached_to_the_hand_moves_with_it():
     with bench() as simulation:
-        world, data = simulation.world, simulation.engine.data
+        world, data = find_world(simulation), simulation.engine.data
         name = world.make_box(0.1, 0.1, 0.1, (0.0, 0.0, 0.03), frame="hand", mass=0.5)  # it overlaps the hand
         world.attach_object(name, "hand")
         before = world.pose(name, "hand")
@@ -138,7 +139,7 @@ def test_a_box_attached_to_the_hand_moves_with_it():
 def test_what_is_attached_adds_its_weight_to_the_arm():
     """The torque about the shoulder grows by m g r, so the angular acceleration at the start is that of both."""
     with bench() as simulation:
-        world, data = simulation.world, simulation.engine.data
+        world, data = find_world(simulation), simulation.engine.data
         name = world.make_sphere(0.02, (0.5, 0.0, 1.2), mass=3.0)
         world.attach_object(name, "hand")
         simulation.step(5)
@@ -150,7 +151,7 @@ def test_what_is_attached_adds_its_weight_to_the_arm():
 
 def test_deleted_objects_are_gone_and_their_places_are_used_again():
     with bench(objects=2) as simulation:
-        world = simulation.world
+        world = find_world(simulation)
         first = world.make_sphere(0.1, (1.0, 1.0, 0.1))
         world.make_box(0.1, 0.1, 0.1, (1.0, 1.0, 0.3), name="upper")
         with pytest.raises(DeviceError, match="all 2 objects"):
@@ -172,7 +173,7 @@ def test_deleted_objects_are_gone_and_their_places_are_used_again():
 
 def test_what_holds_a_deleted_object_lets_it_go():
     with bench() as simulation:
-        world = simulation.world
+        world = find_world(simulation)
         lower, upper = world.make_sphere(0.1, (1, 0, 3), gravity=False), world.make_sphere(0.1, (1, 0, 3.5))
         world.attach_object(upper, lower)
         world.delete(lower)
@@ -182,7 +183,7 @@ def test_what_holds_a_deleted_object_lets_it_go():
 
 def test_links_that_are_tied_keep_their_distance_until_they_are_untied():
     with bench(startup=(("hand", "cart"),)) as simulation:
-        world, data = simulation.world, simulation.engine.data
+        world, data = find_world(simulation), simulation.engine.data
         simulation.step(300)
         assert np.abs(data.qpos[:2]).max() < 1e-4  # neither can move without the other
         world.untie("cart")
@@ -195,7 +196,7 @@ def test_links_that_are_tied_keep_their_distance_until_they_are_untied():
 
 def test_equal_runs_are_equal_bit_by_bit_and_a_reset_deletes_everything():
     def run(simulation):
-        world = simulation.world
+        world = find_world(simulation)
         world.make_box(0.2, 0.2, 0.2, (0.45, 0.0, 1.6), angles=(0.3, 0.2, 0.1))
         simulation.step(400)
         world.attach_object("box1", "hand")
@@ -206,7 +207,7 @@ def test_equal_runs_are_equal_bit_by_bit_and_a_reset_deletes_everything():
         constants = simulation.engine.model.body_mass.copy(), simulation.engine.model.geom_size.copy()
         first, state = run(simulation)
         simulation.reset()
-        assert simulation.world.names() == []
+        assert find_world(simulation).names() == []
         assert np.array_equal(simulation.engine.model.body_mass, constants[0])
         assert np.array_equal(simulation.engine.model.geom_size, constants[1])
         again, repeated = run(simulation)
@@ -231,7 +232,7 @@ def test_objects_bring_their_energy_with_them_and_the_balance_closes():
     def residual(mass):
         with bench(audit=True) as simulation:
             simulation.step(10)
-            world = simulation.world
+            world = find_world(simulation)
             if mass:
                 world.make_sphere(0.1, (1.0, 1.0, 3.0), mass=mass)
             simulation.step(200)
@@ -305,7 +306,7 @@ def test_a_scenario_makes_objects_and_a_recording_holds_them(tmp_path):
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(request_, arguments, message):
     with bench() as simulation:
-        world = simulation.world
+        world = find_world(simulation)
         world.make_sphere(0.1, (1.0, 1.0, 1.0), name="ball")
         before = mujoco_bytes(simulation.engine)
         with pytest.raises(DeviceError, match=message):
@@ -321,7 +322,7 @@ def mujoco_bytes(engine):
 
 def test_a_pair_is_tied_once_and_ties_end():
     with bench(ties=1) as simulation:
-        world = simulation.world
+        world = find_world(simulation)
         world.tie("hand", "cart")
         with pytest.raises(DeviceError, match="tied already"):
             world.tie("cart", "hand")
@@ -331,7 +332,7 @@ def test_a_pair_is_tied_once_and_ties_end():
 
 def test_an_attached_object_is_not_moved_nor_attached_twice():
     with bench() as simulation:
-        world = simulation.world
+        world = find_world(simulation)
         world.make_sphere(0.1, (1, 1, 1), name="ball")
         world.attach_object("ball", "hand")
         for refused in (lambda: world.set_pose("ball", (0, 0, 1)), lambda: world.attach_object("ball", "cart")):
@@ -342,7 +343,7 @@ def test_an_attached_object_is_not_moved_nor_attached_twice():
 def test_a_simulation_without_spare_objects_says_how_to_get_them():
     engine = MujocoEngine(Robot(mujoco.MjSpec.from_string(XML)), check=False)
     with Simulation(engine, [], pacer="free") as simulation, pytest.raises(DeviceError, match="--objects"):
-        _ = simulation.world
+        _ = find_world(simulation)
 
 
 def test_a_camera_sees_what_is_made_in_its_colour_and_no_longer_what_is_deleted():
@@ -358,11 +359,11 @@ def test_a_camera_sees_what_is_made_in_its_colour_and_no_longer_what_is_deleted(
             return int(np.count_nonzero((image[..., 0] > 60) & (image[..., 1] < 25) & (image[..., 2] < 25)))
 
         assert red() == 0
-        simulation.world.make_sphere(0.5, (0.0, 0.0, 2.0), color=(1.0, 0.0, 0.0), gravity=False, name="ball")
+        find_world(simulation).make_sphere(0.5, (0.0, 0.0, 2.0), color=(1.0, 0.0, 0.0), gravity=False, name="ball")
         assert red() > 50
-        simulation.world.change_color("ball", (0.0, 0.0, 1.0))
+        find_world(simulation).change_color("ball", (0.0, 0.0, 1.0))
         assert red() == 0
-        simulation.world.change_color("ball", (1.0, 0.0, 0.0))
+        find_world(simulation).change_color("ball", (1.0, 0.0, 0.0))
         assert red() > 50
-        simulation.world.delete("ball")
+        find_world(simulation).delete("ball")
         assert red() == 0

@@ -15,23 +15,20 @@ from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import numpy as np
 
-from pliant.base.camera import CameraModel
 from pliant.base.errors import DeviceError
+from pliant.camera.model import CameraModel
+from pliant.camera.renderer import Exposure, Renderer, RenderThread
 from pliant.devices.base import DeviceOptions, FieldInfo, Mount, Sample
-from pliant.devices.camera_renderer import Exposure, Renderer, RenderThread
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
 from pliant.engine.base import Engine, mujoco_state
 from pliant.model.noise import Noise
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera
-
-if TYPE_CHECKING:
-    pass
 
 RENDER_TIMEOUT = 60.0
 """Longest wait for one picture [s of wall time]; assumed, a thousand times what one takes."""

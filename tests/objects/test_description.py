@@ -7,7 +7,8 @@ import pytest
 from pliant.base.errors import ModelError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.model import Robot, World, add_world
+from pliant.model import Robot
+from pliant.objects import World, add_world
 
 XML = """
 <mujoco>

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import DeviceError, MissingDependency
+from pliant.base.graphics import APT, choose_backend
+from pliant.camera.device import CameraDevice
 from pliant.devices import make_devices
-from pliant.devices.camera import CameraDevice
-from pliant.devices.camera_renderer import APT, choose_backend
 from pliant.engine import MujocoEngine
 from pliant.model import Camera, Noise, Robot
 from pliant.simulation import Simulation
@@ -265,7 +265,7 @@ def test_a_missing_graphics_library_is_told_with_the_command(monkeypatch):
     for name in ("MUJOCO_GL", "PYOPENGL_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setattr("pliant.devices.camera_renderer._loadable", lambda names: False)
+    monkeypatch.setattr("pliant.base.graphics._loadable", lambda names: False)
     with pytest.raises(MissingDependency, match=f"camera 'eye' .*--set eye.enabled=false.*Type: {APT}"):
         camera_of(Camera(name="eye", **EYE)).__enter__()
     assert threads() == []
@@ -287,7 +287,7 @@ def test_the_library_is_egl_then_osmesa_unless_asked_otherwise(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("sys.platform", "linux")
     there = {"libEGL.so.1", "libOSMesa.so.8"}
-    monkeypatch.setattr("pliant.devices.camera_renderer._loadable", lambda names: bool(there & set(names)))
+    monkeypatch.setattr("pliant.base.graphics._loadable", lambda names: bool(there & set(names)))
     assert choose_backend() == "egl"
     there.remove("libEGL.so.1")
     assert choose_backend() == "osmesa"
@@ -409,7 +409,7 @@ def test_what_moves_is_smeared_over_its_way_during_the_exposure_and_what_rests_i
 
 
 def test_blur_spreads_a_point_to_a_gaussian_of_its_width_and_keeps_the_light():
-    from pliant.devices.camera_lens import gaussian_blur
+    from pliant.camera.lens import gaussian_blur
 
     image = np.zeros((61, 81, 3), dtype=np.uint8)
     image[28:33, 38:43] = 250

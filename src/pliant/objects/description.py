@@ -2,7 +2,7 @@
 
 MuJoCo compiles a model with a fixed number of bodies, and laws, devices, recordings and cameras hold views into its
 arrays. So the model is compiled with spare free bodies that are small, invisible and touch nothing, and with spare
-weld constraints that hold nothing. `pliant.devices.world.WorldDevice` gives them shape, mass and place when an object
+weld constraints that hold nothing. `pliant.objects.WorldDevice` gives them shape, mass and place when an object
 is made, and takes them back when it is deleted. Nothing is compiled again, no array moves, and no step waits.
 """
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.numerics import Array
-from pliant.model.world import AXES, SPARE_SIZE
+from pliant.objects.description import AXES, SPARE_SIZE
 
 if TYPE_CHECKING:
     import mujoco

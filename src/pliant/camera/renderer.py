@@ -6,11 +6,8 @@ is such a thread with a queue in front.
 
 from __future__ import annotations
 
-import ctypes
 import math
-import os
 import queue
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -20,9 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from pliant.base.camera import CameraModel
 from pliant.base.errors import DeviceError, MissingDependency
-from pliant.devices.camera_lens import Lens, gaussian_blur
+from pliant.base.graphics import APT, choose_backend
+from pliant.camera.lens import Lens, gaussian_blur
+from pliant.camera.model import CameraModel
 from pliant.model.scene import place_bodies
 
 if TYPE_CHECKING:
@@ -30,53 +28,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-APT = "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri"
-BACKENDS = ("egl", "osmesa", "glfw", "cgl")
-LIBRARIES = {"egl": ("libEGL.so.1",), "osmesa": ("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so")}
-OFF = ("off", "disable", "disabled", "false", "0")
-
 # Contexts are made and freed one at a time: the libraries keep lists of their own.
 _MAKING = threading.Lock()
-
-
-def _loadable(names: tuple[str, ...]) -> bool:
-    for name in names:
-        try:
-            ctypes.CDLL(name)
-        except OSError:
-            continue
-        return True
-    return False
-
-
-def choose_backend(purpose: str = "rendering") -> str:
-    """Return the graphics library to render with: that of MUJOCO_GL, else EGL, else OSMesa, else what a display has.
-
-    Args:
-        purpose: how the message names what needs it.
-
-    Raises:
-        DeviceError: MUJOCO_GL forbids rendering, or names something else.
-        MissingDependency: there is none.
-    """
-    asked = os.environ.get("MUJOCO_GL", "").strip().lower()
-    if asked in OFF:
-        raise DeviceError(f"{purpose}: MUJOCO_GL is {asked!r}, which forbids it; unset it, or use egl or osmesa")
-    if asked:
-        if asked not in BACKENDS:
-            raise DeviceError(f"{purpose}: MUJOCO_GL is {asked!r}; unset it, or use {', '.join(BACKENDS)}")
-        return asked
-    if sys.platform == "darwin":
-        return "cgl"
-    if not sys.platform.startswith("linux"):
-        return "glfw"
-    platform = os.environ.get("PYOPENGL_PLATFORM", "").strip().lower()
-    for name in (platform,) if platform in LIBRARIES else ("egl", "osmesa"):
-        if _loadable(LIBRARIES[name]):
-            return name
-    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
-        return "glfw"
-    raise MissingDependency("a graphics library (EGL or OSMesa)", command=APT, purpose=purpose)
 
 
 def _context(backend: str, width: int, height: int, purpose: str) -> object:

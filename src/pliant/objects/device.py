@@ -6,7 +6,7 @@ import math
 import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -23,12 +23,15 @@ from pliant.base.spatial import (
 from pliant.devices.base import DeviceBase, DeviceOptions, FieldInfo, request
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import sample_period
-from pliant.devices.spare_bodies import SHAPES, SpareBody, SpareConstants, shape_body
 from pliant.engine.base import Engine, mujoco_state
 from pliant.model.robot import Robot
-from pliant.model.world import SPARE_MASS, SPARE_SIZE, World
+from pliant.objects.description import SPARE_MASS, SPARE_SIZE, World
+from pliant.objects.spare_bodies import SHAPES, SpareBody, SpareConstants, shape_body
 
-__all__ = ["SHAPES", "WorldDevice"]
+if TYPE_CHECKING:
+    from pliant.simulation import Simulation
+
+__all__ = ["SHAPES", "WorldDevice", "find_world"]
 
 RATE = 100.0
 """Samples a second [Hz]."""
@@ -646,3 +649,24 @@ class WorldDevice(DeviceBase):
                 )
             found = ends[0]
         return found
+
+
+def find_world(simulation: Simulation) -> WorldDevice:
+    """Return the device that makes, moves and deletes objects.
+
+    Its methods may be called between steps in the loop thread; other threads use ``simulation.request``.
+
+    Raises:
+        DeviceError: it is no simulation, or its robot has no spare objects.
+    """
+    from pliant.simulation import Simulation
+
+    devices = simulation.devices.values() if isinstance(simulation, Simulation) else ()
+    found = next((device for device in devices if isinstance(device, WorldDevice)), None)
+    if found is None:
+        raise DeviceError(
+            "find_world found no spare objects; must be a Simulation of a robot that has some: add them before the "
+            "engine is made with pliant.objects.add_world(robot), or on the command line with --objects N",
+            field="world",
+        )
+    return found

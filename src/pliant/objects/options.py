@@ -1,0 +1,27 @@
+"""The option of ``pliant run`` that gives a robot spare objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from pliant.model import Robot
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpareObjects:
+    """Spare objects of any robot; the docstring is the help text of the command line."""
+
+    objects: int | None = None
+    """Largest number of objects that scenarios and programs can make during the run; default none."""
+
+    def apply(self, robot: Robot) -> None:
+        """Give a robot the objects, if any are asked for."""
+        if self.objects is not None:
+            from pliant.objects.description import add_world
+
+            add_world(robot, self.objects)
