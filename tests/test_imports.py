@@ -36,6 +36,7 @@ WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
     ("compare.commands", "films"),
     ("learn.backend", "sweep"),
+    ("export", "ros2_control"),
     ("feet.fit", "identification"),
     ("franka.client.policy", "learn"),
     ("franka.log", "shadow"),
@@ -48,6 +49,7 @@ BETWEEN_WINGS = {
     ("parallel", "rods"),
     ("parallel.page", "page"),
     ("parallel.ros", "ros"),
+    ("ros", "ros2_control"),
     ("ros.package", "export"),
     ("ros.policy", "learn"),
     ("shadow.log", "identification"),
