@@ -27,7 +27,6 @@ _EXPORTS: dict[str, str] = {
     "Robot": "pliant.model",
     "Simulation": "pliant.simulation",
     "CpuBatch": "pliant.engine.worlds",
-    "randomize_around": "pliant.engine.identified",
 }
 
 __all__ = ["__version__", *_EXPORTS]

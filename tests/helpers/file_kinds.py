@@ -35,13 +35,13 @@ from file_mutations import (
 import pliant
 from pliant.base.journal import read_journal
 from pliant.cli.replay import _show_dump
-from pliant.engine.identified import _read as read_identified
 from pliant.feet.measured import read_trials, write_trials
 from pliant.feet.trials import Trial, Trials
 from pliant.formats.manager import read_manager
 from pliant.franka.client.position_file import read_positions
 from pliant.franka.log import read_arm_log
 from pliant.identification.measurements import read_measurement
+from pliant.identification.randomized import _read as read_identified
 from pliant.laws import TableSEA
 from pliant.learn.policy import Policy
 from pliant.papers.frame.curves import read_curve

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from pliant import CpuBatch, QbMove, randomize_around
+from pliant import CpuBatch, QbMove
 from pliant.base.errors import ModelError
 from pliant.engine.distributions import draw
-from pliant.identification import Measurement, fit_law
+from pliant.identification import Measurement, fit_law, randomize_around
 from pliant.robots import build_robot
 
 TRUE = QbMove()
