@@ -11,8 +11,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.base.conditions import Array, Condition, VisionError, finite_array, number, pose_matrix
+from pliant.base.conditions import Array, Condition, VisionError, finite_array, number
 from pliant.base.spatial import hat, inverse, log_so3, pose
+from pliant.vision.checks import pose_matrix
 
 
 def pose_features(X_CO: ArrayLike, X_DO: ArrayLike) -> Array:

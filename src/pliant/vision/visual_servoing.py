@@ -27,19 +27,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.base.conditions import (
-    Condition,
-    VisionError,
-    finite_array,
-    finite_result,
-    number,
-    per_row,
-    pose_matrix,
-    require_fresh,
-    whole_number,
-)
+from pliant.base.conditions import Condition, VisionError, finite_array, finite_result, number, whole_number
 from pliant.base.numerics import Array, is_positive_definite
 from pliant.base.spatial import inverse
+from pliant.vision.checks import per_row, pose_matrix, require_fresh
 from pliant.vision.points import point_interaction, project_points
 from pliant.vision.poses import pose_features, pose_interaction
 from pliant.vision.tasks import AdaptiveGain, Gain, SmoothStart, Task, gain_at, pseudo_inverse, solve

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.camera import CameraModel
-from pliant.base.conditions import VisionError, require_fresh
+from pliant.base.conditions import VisionError
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
@@ -22,6 +22,7 @@ from pliant.papers.arms import EXACT, RENDERED
 from pliant.papers.arms.franka_server import build_arm, names_stall, serve
 from pliant.papers.frame.trace import Recorder, Trace, Traced
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
+from pliant.vision.checks import require_fresh
 from pliant.vision.detector import tag_corners
 from pliant.vision.points import project_points
 from pliant.vision.poses import facing_pose, nearest_alike_pose, pose_features
