@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from control_tags import chain
 from daily import by_day
 from forks import forks
 
@@ -135,14 +136,14 @@ def test_the_core_and_the_other_wings_work_without_a_wing(wing, without):
     run = without(wing)
     seen = json.loads(run(SMOKE).splitlines()[-1])
     others = {name: declared for name, declared in find_wings().items() if name != wing}
-    above: dict[str, str] = {}
-    while more := {
+    above: dict[str, str] = {}  # wing that is left out -> the missing wing that it builds on
+    while found := {
         name: other
         for name, declared in others.items()
         for other in declared.builds_on
         if name not in above and other in (wing, *above)
     }:
-        above |= more
+        above.update(found)
     assert [fault.split(",")[0] for fault in seen["faults"]] == [
         f"the wing {name!r} builds on the wing {other!r}" for name, other in above.items()
     ]
@@ -161,8 +162,26 @@ NEEDED = {other for _, other in between_wings()}
 
 @pytest.mark.parametrize("wing", ["", *by_day(WINGS, NEEDED.__contains__)])
 def test_every_module_that_is_left_without_a_wing_can_be_imported(wing, without):
-    tied = sorted(f"pliant.{part}" for part, other in between_wings() if other == wing)
-    without(wing)(IMPORTS, *tied, *(["pliant.papers"] if wing else []))
+    tied, missing = set(), [wing]
+    while missing:
+        parts = {part for part, other in between_wings() if other in missing} - tied
+        tied |= parts
+        missing = [part for part in parts if "." not in part]  # whole wings
+    without(wing)(IMPORTS, *sorted(f"pliant.{part}" for part in tied), *(["pliant.papers"] if wing else []))
+
+
+TAGGED = """
+import sys, pliant
+robot = pliant.load(sys.argv[1])
+print(list(robot.actuators), robot.compile().njnt)
+"""
+
+
+@pytest.mark.parametrize(("wing", "seen"), [("", "['shoulder', 'elbow'] 2"), ("ros2_control", "[] 2")])
+def test_a_robot_whose_tags_a_wing_reads_loads_without_it(wing, seen, without, tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(chain({"shoulder": ("position",), "elbow": ("effort",)}))
+    assert without(wing)(TAGGED, str(path)).splitlines()[-1] == seen
 
 
 COMMAND_LINE = """

@@ -1,18 +1,8 @@
-import math
-
 import numpy as np
 import pytest
 
 from pliant.base.errors import PliantError
-from pliant.camera.conditions import (
-    Condition,
-    VisionError,
-    finite_array,
-    finite_result,
-    number,
-    positive_depth,
-    require_fresh,
-)
+from pliant.camera.conditions import Condition, VisionError, finite_array, finite_result, number, positive_depth
 
 
 def test_a_message_names_the_argument_the_entry_and_what_is_valid():
@@ -43,14 +33,3 @@ def test_text_and_ragged_lists_are_no_arrays():
 def test_an_overflow_is_a_condition_and_a_pliant_error():
     with pytest.raises(PliantError, match="overflows"):
         finite_result("L", [np.inf])
-
-
-def test_an_image_is_late_beyond_the_largest_age_and_rounding_does_not_make_it_wrong():
-    for age in (-7e-18, 0.0, 0.1):
-        require_fresh(age, 0.1)
-    for age, condition in ((0.11, Condition.LATE), (-0.01, Condition.OUT_OF_RANGE), (math.nan, Condition.NOT_FINITE)):
-        with pytest.raises(VisionError) as e:
-            require_fresh(age, 0.1)
-        assert e.value.condition is condition
-    with pytest.raises(VisionError, match="the image is 250 ms old; must be at most 100 ms"):
-        require_fresh(0.25, 0.1)

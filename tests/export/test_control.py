@@ -212,6 +212,6 @@ def test_limits_of_a_files_own_tags_are_written_again(tmp_path):
     changed = text[:start] + text[start:].replace('<param name="min">-300.0', '<param name="min">-25', 1)
     (tmp_path / "two.urdf").write_text(changed)
     again = load(tmp_path / "two.urdf")
-    assert again.interface.joints["elbow"].command_limits["effort"] == (-25.0, 300.0)
+    assert again.interface.extensions["ros2_control"].limits["elbow"]["effort"] == (-25.0, 300.0)
     _, joints = control_of(again)
     assert float(joints["elbow"].find("command_interface/param[@name='min']").text) == -25.0

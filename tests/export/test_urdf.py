@@ -390,7 +390,7 @@ def test_a_package_without_a_proper_name_is_refused(hard, package):
 
 
 def test_a_mesh_too_large_for_an_stl_is_an_obj(hard, tmp_path, monkeypatch):
-    monkeypatch.setattr("pliant.formats.urdf_tree.geometry.LARGEST_STL", 3)
+    monkeypatch.setattr("pliant.ros2_control.geometry.LARGEST_STL", 3)
     again = through_urdf(hard, tmp_path)
     assert [p.name for p in (tmp_path / "meshes").iterdir()] == ["wedge_1.obj"]
     assert_same_physics(hard, again)

@@ -34,7 +34,6 @@ from file_mutations import (
 
 import pliant
 from pliant.base.journal import read_journal
-from pliant.batch.identified import _read as read_identified
 from pliant.experiments.curves import read_curve
 from pliant.experiments.report import write_index
 from pliant.feet.measured import read_trials, write_trials
@@ -43,6 +42,7 @@ from pliant.formats.manager import read_manager
 from pliant.franka.client.position_file import read_positions
 from pliant.franka.log import read_arm_log
 from pliant.identification.measurements import read_measurement
+from pliant.identification.randomized import _read as read_identified
 from pliant.laws import TableSEA
 from pliant.learn.policy import Policy
 from pliant.parallel.page.pose_path import PosePath

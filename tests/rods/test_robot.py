@@ -8,7 +8,7 @@ from daily import SIBLINGS, by_day
 from tests.helpers.branch_problems import refined_residual
 
 from pliant.base.errors import ModelError
-from pliant.base.spatial import exp_so3, pose, pose_error, transport_wrench
+from pliant.base.spatial import exp_so3, pose, pose_error
 from pliant.rods import (
     BaseJoint,
     ContinuumParallelRobot,
@@ -91,7 +91,8 @@ def test_direct_and_inverse_models_agree_and_balance(name, robots):
     d = robot.description
     p = inverse.plate_pose[:3, 3]
     for line in inverse.centrelines(13):
-        total += transport_wrench(np.concatenate([-line.force[-1], -line.moment[-1]]), line.position[-1], p)
+        force, arm = -line.force[-1], line.position[-1] - p
+        total += np.concatenate([force, np.cross(arm, force) - line.moment[-1]])
     weight = d.plate.mass * np.asarray(d.gravity)
     total += np.concatenate([weight, np.cross(inverse.plate_pose[:3, :3] @ d.plate.com, weight)])
     assert np.abs(total).max() < 2e-6

@@ -12,6 +12,7 @@ from pliant.robots.loading import load
 from pliant.ros.package import describe_packages
 from pliant.ros.package_types import STOCK, type_packages
 from pliant.ros.wire import Registry, registry
+from pliant.ros2_control.interface import control_of
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def test_the_exported_urdf_is_run_by_pliant_with_the_topics_of_its_hardware(pack
     packages.write(tmp_path)
     robot = load(tmp_path / packages.packages[-1] / "robot.urdf", package_paths=[tmp_path])
     assert list(robot.actuators) == ["joint_1", "joint_2"]
-    (system,) = robot.interface.systems
+    (system,) = control_of(robot.interface).systems
     assert system.params["joint_commands_topic"].endswith("/hardware/joint_commands")
 
 

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 from pliant.base.argument_checks import ControlError
-from pliant.base.spatial import adjoint, exp_so3, inverse, pose, transport_wrench
+from pliant.base.spatial import exp_so3, inverse, pose
 from pliant.camera.conditions import Condition, VisionError
 from pliant.vision import camera_moved, facing_pose, solve
+from pliant.vision.kinematics import adjoint
 from pliant.vision.poses import pose_features, pose_interaction
-from pliant.vision.vision_force import FeatureAdmittance, HybridPoseServo, ToolLoad, feature_force
+from pliant.vision.vision_force import FeatureAdmittance, HybridPoseServo, ToolLoad, feature_force, matrix_exponential
 from pliant.vision.visual_servoing import pbvs_velocity
 
 G = np.array([0.0, 0.0, -9.81])
@@ -63,7 +65,7 @@ def test_a_force_accelerates_the_features_as_it_accelerates_the_virtual_mass_at_
         at_tool = rng.normal(size=6)  # in the tool's axes, about its origin
         R = TOOL[:3, :3]
         in_camera = np.concatenate([R @ at_tool[:3], R @ at_tool[3:]])
-        wrench = transport_wrench(in_camera, TOOL[:3, 3], np.zeros(3))
+        wrench = in_camera + np.append(np.zeros(3), np.cross(TOOL[:3, 3], in_camera[:3]))  # about the camera
         acceleration = adjoint(TOOL) @ (at_tool / inertia)  # of the camera, from that of the tool
         np.testing.assert_allclose(feature_force(L, wrench, TOOL, inertia), L @ acceleration, atol=1e-12)
 
@@ -143,3 +145,17 @@ def test_a_constant_push_moves_the_camera_by_force_over_stiffness_and_no_farther
 def test_an_admittance_of_another_size_is_refused():
     with pytest.raises(ControlError, match="has 3 features; must be 6"):
         HybridPoseServo(GOAL, TOOL, FeatureAdmittance(0.001, size=3))
+
+
+@pytest.mark.parametrize("norm", [0.0, 1e-9, 0.3, 1.0, 7.0, 60.0])
+def test_the_exponential_is_that_of_scipy(norm):
+    A = np.random.default_rng(0).normal(size=(3, 3))
+    A *= norm / np.abs(A).sum(axis=1).max()
+    assert matrix_exponential(A) == pytest.approx(expm(A), rel=1e-12, abs=1e-13 * np.abs(expm(A)).max())
+
+
+def test_the_exponential_of_a_rotation_rate_is_the_rotation():
+    angle = 2.7
+    assert matrix_exponential([[0.0, -angle], [angle, 0.0]]) == pytest.approx(
+        np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]), abs=1e-14
+    )

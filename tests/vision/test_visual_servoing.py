@@ -5,7 +5,7 @@ from daily import by_day
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.base.spatial import adjoint, exp_so3, inverse, pose
+from pliant.base.spatial import exp_so3, inverse, pose
 from pliant.camera.conditions import Condition, VisionError
 from pliant.vision import (
     Task,
@@ -19,6 +19,7 @@ from pliant.vision import (
     solve,
     tag_corners,
 )
+from pliant.vision.kinematics import adjoint
 from pliant.vision.visual_servoing import (
     AdaptiveGain,
     JointLimitAvoidance,

@@ -22,8 +22,6 @@ DEGREES = 180.0 / math.pi
 GRAVITY = 9.81
 """Acceleration of gravity, as in MuJoCo's default [m/s^2]."""
 
-_TERMS = 18  # of the series: below a norm of 1/2 the remainder is less than 1e-22
-
 
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether a value is a real number of Python or NumPy, and no truth value."""
@@ -77,21 +75,3 @@ def holm(p: Sequence[float], count: int | None = None) -> list[float]:
         largest = max(largest, min(1.0, (count - rank) * p[k]))
         corrected[k] = largest
     return corrected
-
-
-def matrix_exponential(A: ArrayLike) -> Array:
-    """Return exp(A) of a small square matrix: Taylor's series of A / 2^k, squared k times.
-
-    Args:
-        A: shape (n, n).
-    """
-    A = np.asarray(A, dtype=float)
-    norm = float(np.abs(A).sum(axis=1).max())
-    halvings = max(0, int(np.ceil(np.log2(norm))) + 1) if norm > 0.0 else 0
-    scaled = A / 2.0**halvings
-    result = np.eye(len(A))
-    for k in range(_TERMS, 0, -1):
-        result = np.eye(len(A)) + scaled @ result / k
-    for _ in range(halvings):
-        result = result @ result
-    return result

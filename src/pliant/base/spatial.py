@@ -247,36 +247,3 @@ def inverse(X: ArrayLike) -> Array:
     out[:3, :3] = X[:3, :3].T
     out[:3, 3] = -X[:3, :3].T @ X[:3, 3]
     return out
-
-
-def adjoint(X_AB: ArrayLike) -> Array:
-    """Return the 6x6 matrix that maps a twist (v, omega) of B's axes and origin to A's.
-
-    Args:
-        X_AB: pose of B in A, shape (4, 4).
-
-    Returns:
-        shape (6, 6); its transpose maps a wrench (f, m) from A to B.
-    """
-    X = np.asarray(X_AB, dtype=float)
-    R, p = X[:3, :3], X[:3, 3]
-    out = np.zeros((6, 6))
-    out[:3, :3] = out[3:, 3:] = R
-    out[:3, 3:] = hat(p) @ R
-    return out
-
-
-def transport_wrench(F: ArrayLike, p_from: ArrayLike, p_to: ArrayLike) -> Array:
-    """Move a wrench from one point to another, axes unchanged.
-
-    Args:
-        F: force and moment about ``p_from``, shape (6,) [N, N m].
-        p_from: point the moment refers to, shape (3,) [m].
-        p_to: point it shall refer to, shape (3,) [m].
-
-    Returns:
-        The same wrench about ``p_to``: (f, m + (p_from - p_to) x f), shape (6,).
-    """
-    F = np.asarray(F, dtype=float)
-    arm = np.asarray(p_from, dtype=float) - np.asarray(p_to, dtype=float)
-    return np.concatenate([F[:3], F[3:] + np.cross(arm, F[:3])])

@@ -3,7 +3,6 @@
 * `CpuBatch` has worlds with the ports of the engine, parameters by name, and resets of single worlds; other wings
   implement its interface, `RobotBatch`, elsewhere.
 * `make_batch` returns MuJoCo's own batch of a robot; `put_at_rest` and `set_actuators` set its simulations.
-* `randomize_around` gives distributions around parameters that were identified.
 """
 
 from pliant.base.lazy import lazy_names
@@ -17,7 +16,6 @@ _EXPORTS: dict[str, str] = {
     "Uniform": "pliant.batch.distributions",
     "make_batch": "pliant.batch.mujoco_batch",
     "put_at_rest": "pliant.batch.mujoco_batch",
-    "randomize_around": "pliant.batch.identified",
     "set_actuators": "pliant.batch.mujoco_batch",
 }
 

@@ -108,26 +108,6 @@ class Choice:
         return rng.choice(np.asarray(self.values, dtype=float), count)
 
 
-@dataclass(frozen=True, slots=True)
-class Correlated:
-    """Parameter that is correlated with others; created by `pliant.batch.identified.randomize_around`."""
-
-    center: float
-    """Median."""
-    factors: tuple[float, ...]
-    """Factors of the standard normal numbers that the parameters of the group share; the sum of the products is the
-    deviation."""
-    group: str
-    """Name of the group; its parameters use the same standard normal numbers."""
-    relative: bool = False
-    """Whether the deviation applies to the logarithm, so that the sign of the parameter never changes."""
-
-    def sample(self, rng: np.random.Generator, count: int) -> Array:
-        """Return draws, shape (count,)."""
-        deviation = rng.standard_normal((count, len(self.factors))) @ np.asarray(self.factors)
-        return self.center * np.exp(deviation) if self.relative else self.center + deviation
-
-
 def draw(distributions: Mapping[str, Distribution], seed: int, count: int) -> dict[str, Array]:
     """Return ``count`` draws of every parameter, by path.
 

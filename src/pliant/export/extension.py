@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from pliant.formats.tags import numbers
 from pliant.formats.urdf_extension import OWN_SHAPES
-from pliant.formats.urdf_tree.geometry import CAPSULE, URDF_SHAPES
-from pliant.formats.urdf_tree.source import FREE, SLIDE, Source
 from pliant.model.scene import geom_colors
+from pliant.ros2_control.geometry import CAPSULE, URDF_SHAPES
+from pliant.ros2_control.source import FREE, SLIDE, Source
 
 SMALLEST_RADIUS = 1e-4
 """As of `pliant.formats.urdf`: inertias of a smaller radius of gyration [m] are raised on reading unless given here."""

@@ -17,10 +17,10 @@ from pliant.engine.abi import library
 from pliant.export.comparison import describe_difference
 from pliant.export.native import replace_actuators
 from pliant.export.written import RobotExport
-from pliant.formats.urdf_tree.geometry import MESH_FOLDER
 from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
+from pliant.ros2_control.geometry import MESH_FOLDER
 
 DIGITS = 15
 """Significant digits of the numbers in the file; MuJoCo's own default of 6 changes masses by up to 1e-6."""

@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from pliant.formats.gazebo import CONTROLLER_TAGS, PLUGINS
-from pliant.formats.urdf_tree.control import flat, kind_of
-from pliant.formats.urdf_tree.source import Source
 from pliant.laws import CompliantActuator
 from pliant.model.interface import JointInterface
+from pliant.ros2_control.source import Source
+from pliant.ros2_control.written import flat, kind_of
 
 
 def write_plugins(root: ET.Element, source: Source) -> None:

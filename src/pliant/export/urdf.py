@@ -17,11 +17,11 @@ from pliant.base.errors import ModelError
 from pliant.export.extension import write_extension, write_gazebo_tags
 from pliant.export.plugins import write_plugins
 from pliant.export.written import RobotExport
-from pliant.formats.urdf_tree.control import write_control
-from pliant.formats.urdf_tree.geometry import MESH_FOLDER, URDF_SHAPES, Materials, MeshFiles
-from pliant.formats.urdf_tree.source import Source
-from pliant.formats.urdf_tree.tree import write_tree
 from pliant.model.wanted import check_robot
+from pliant.ros2_control.geometry import MESH_FOLDER, URDF_SHAPES, Materials, MeshFiles
+from pliant.ros2_control.source import Source
+from pliant.ros2_control.tree import write_tree
+from pliant.ros2_control.written import write_control
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

@@ -1,1 +1,1 @@
-"""Readers and writers of robot descriptions: URDF, Gazebo tags, ros2_control, the plugin manager."""
+"""Readers of robot descriptions: URDF with Gazebo's tags, MJCF, YAML files, the plugin manager."""

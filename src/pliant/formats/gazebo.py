@@ -41,7 +41,7 @@ from pliant.laws import (
 )
 from pliant.laws.pneumatics import VALVE_GAINS
 from pliant.model.interface import JointInterface
-from pliant.model.parameters import MODE_NAMES, change_actuator
+from pliant.model.parameters import MODE_NAMES, change_actuator, put_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,17 +203,17 @@ def read_plugins(root: ET.Element, joints: Mapping[str, str], file: str | Path |
             driven or is described twice. The message names file, line and tag.
     """
     found = Plugins()
-    # Those of ros2_control name its hardware.
     of_wings = tag_readers()
-    hardware = {id(plugin) for system in root.iter("ros2_control") for plugin in system.iter("plugin")}
+    others = [element for reader in of_wings for tag in reader.elements for element in root.iter(tag)]
+    elsewhere = {id(plugin) for element in others for plugin in element.iter("plugin")}
     for element in root.iter("plugin"):
-        if id(element) in hardware:
+        if id(element) in elsewhere:
             continue
         filename = element.get("filename", "")
         name = element.get("name", "")
         kind = _kind(filename)
         if kind is None and (is_sensor_plugin(filename) or any(reader.owns(filename) for reader in of_wings)):
-            continue  # read with the sensors, or with what YARP shows
+            continue  # read with the sensors, or by a wing
         if kind is None:
             what = f"plugin {name!r} ({filename or 'no filename'})"
             found.notes.append(f"{place_of(element, file)}{what} is not understood and left out")
@@ -392,11 +392,7 @@ def _with_blocks(
     tree: dict[str, Any] = {}
     given = {tag: path for tag, path in kind.blocks.items() if tag in reader.tags}
     for tag, path in given.items():
-        *blocks, name = path.split(".")
-        branch = tree
-        for block in blocks:
-            branch = branch.setdefault(block, {})
-        branch[name] = reader.value(tag, math.nan)
+        put_value(tree, path.split("."), reader.value(tag, math.nan), path)
     if not tree or reader.faults:
         return actuator
     try:

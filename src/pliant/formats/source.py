@@ -17,7 +17,9 @@ from pliant.base.documents.yaml_tree import Document, parse_yaml
 from pliant.base.wing import offers
 
 if TYPE_CHECKING:
-    from pliant.model.interface import DescribedDevice, InterfaceExtension
+    from pliant.formats.urdf_extension import Mimic
+    from pliant.laws import CompliantActuator
+    from pliant.model.interface import DescribedDevice, InterfaceExtension, JointInterface
     from pliant.model.robot import Robot
     from pliant.model.sensors import SensorDescription
 
@@ -106,41 +108,71 @@ class Addition(Protocol):
         ...
 
 
+@dataclass(slots=True, kw_only=True)
+class Draft:
+    """A robot of a URDF or an SDF whose bodies are read, for the wings that read its tags to complete."""
+
+    root: ET.Element
+    """The ``<robot>``; that of an SDF is written from it."""
+    types: Mapping[str, str]
+    """Type of every joint by name."""
+    spec: mujoco.MjSpec
+    """The bodies, with the time step."""
+    mimics: Sequence[Mimic]
+    """Joints that follow others."""
+    actuators: dict[str, CompliantActuator]
+    """Compliant actuators by joint."""
+    joints: dict[str, JointInterface]
+    """Interface of each of these joints."""
+    sensors: list[SensorDescription]
+    """Described sensors."""
+    notes: list[str]
+    """What a user should know."""
+
+
 @dataclass(slots=True)
 class WingTags:
-    """Findings of a wing in the plugin tags of a description."""
+    """Findings of a wing in the tags of a description."""
 
     extension: InterfaceExtension | None = None
     """Interface of the robot over the wing's bridge; None without such tags."""
     devices: list[DescribedDevice] = field(default_factory=list)
     """Further devices, in the order of the file."""
     initial: dict[str, float] = field(default_factory=dict)
-    """Positions at the start [rad or m] by joint."""
+    """Positions at the start [rad or m] by joint; those of the wing that comes first win."""
+    places: dict[str, str] = field(default_factory=dict)
+    """Place of the tags of a joint, "file:line: ", for notes."""
     used: set[str] = field(default_factory=set)
-    """Described sensors that the wing shows; with an extension, the others are not enabled."""
+    """Described sensors that the wing shows."""
+    selects: bool = False
+    """Whether the sensors that no wing shows are not enabled."""
     colored: set[str] = field(default_factory=set)
     """Described cameras that the wing shows with their colours, also where the description has depth only."""
+    notes: list[str] = field(default_factory=list)
+    """What a user should know of the tags."""
+    complete: Callable[[Draft], None] | None = None
+    """Function that adds what the tags ask for to the robot, and may change the extension; None if nothing is added."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagReader:
-    """Reader of the plugin tags of one wing in URDF and SDF."""
+    """Reader of the tags of one wing in URDF and SDF."""
 
     name: str
     """Key of the extension in `pliant.model.interface.Interface.extensions`."""
     title: str
     """Name of the wing's protocol in notes."""
-    owns: Callable[[str], bool]
-    """Whether the file name of a plugin is one that is read here."""
     read: Callable[[ET.Element, Mapping[str, str], Sequence[SensorDescription], Path, Sequence[str | Path]], WingTags]
     """Function of the ``<robot>`` of a URDF or the ``<model>`` of an SDF, the type of every joint by name, the
     described sensors, the file, and the folders with packages."""
-    complete: Callable[[mujoco.MjSpec, InterfaceExtension], tuple[InterfaceExtension, list[str]]]
-    """Function that adds to the spec what the extension needs; it returns the extension and notes."""
+    owns: Callable[[str], bool] = lambda filename: False
+    """Whether the file name of a plugin is one that is read here."""
+    elements: tuple[str, ...] = ()
+    """Elements of a robot that are read here with all that is in them."""
 
 
 def tag_readers() -> list[TagReader]:
-    """Return the readers of plugin tags that wings declare."""
+    """Return the readers of tags that wings declare."""
     return [offer.load() for offer in offers("tags")]
 
 
@@ -151,7 +183,7 @@ def read_wing_tags(
     file: Path,
     package_paths: Sequence[str | Path],
 ) -> dict[str, WingTags]:
-    """Return what each wing finds in the plugin tags of a robot, by the name of its reader.
+    """Return what each wing finds in the tags of a robot, by the name of its reader.
 
     Raises:
         ModelError: a tag or a file that it names is wrong; the message has file and line.

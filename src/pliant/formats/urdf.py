@@ -29,6 +29,8 @@ from pliant.formats.urdf_extension import (
     read_mimics,
 )
 
+ELEMENTS = ("link", "joint", "material", "mujoco")
+"""Elements of a robot that MuJoCo reads."""
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MAX_LINKS = 5_000
 """Most links. 2,000 with a joint each on one link take 0.5 s to compile."""
@@ -121,7 +123,7 @@ def read_bodies(
     meshdir = compiler.attrib.pop("meshdir", "")
     assets = _Meshes(file, [str(p) for p in package_paths], meshdir, allow_missing_meshes, model.notes)
     assets.collect(root)
-    for element in [e for e in root if e.tag in ("gazebo", "transmission", "ros2_control")]:
+    for element in [e for e in root if e.tag not in ELEMENTS]:
         root.remove(element)
     try:
         model.spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"), assets=assets.data)

@@ -1,8 +1,7 @@
 """Read URDF: bodies, compliant actuators, sensors and interfaces of one robot.
 
 The compliant-actuator toolbox's plugin tags become compliant actuators, Gazebo's sensor tags described sensors, and the
-plugin tags that wings read their devices; ``<ros2_control>`` and ``<transmission>`` tags say which joints have a
-controller. Other plugins are listed in the robot's notes.
+tags that wings read what they ask for. Other plugins are listed in the robot's notes.
 """
 
 from __future__ import annotations
@@ -10,18 +9,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+import mujoco
+
 from pliant.base.documents.xml_tree import Node
 from pliant.base.errors import ModelError
-from pliant.formats.control_sensors import served_sensors
 from pliant.formats.gazebo import Plugins, read_plugins
-from pliant.formats.ros2_control import read_all
 from pliant.formats.sensor_tags import SensorTags, read_sensor_tags
-from pliant.formats.served_joints import apply_params, command_limits, place_initially, serve_joints
-from pliant.formats.source import DEFAULT_TIMESTEP, Source, WingTags, read_wing_tags, tag_readers
+from pliant.formats.source import DEFAULT_TIMESTEP, Draft, Source, WingTags, read_wing_tags, tag_readers
 from pliant.formats.urdf import read_bodies
 from pliant.model.check.declared import wide_play
 from pliant.model.description import REST_KEY, is_authored
-from pliant.model.interface import Interface, InterfaceExtension
+from pliant.model.interface import Interface
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, SensorDescription
 
@@ -60,8 +58,6 @@ def robot_of_urdf(
         sensors = read_sensor_tags(root, path, types)
     if tags is None:
         tags = read_wing_tags(root, types, sensors.devices, path, source.package_paths)
-    control = read_all(root, types, path, plugins.joints)
-    controlled, notes = control.joints, control.notes
     model = read_bodies(
         root,
         path,
@@ -69,39 +65,35 @@ def robot_of_urdf(
         allow_missing_meshes=source.allow_missing_meshes,
         self_collision=source.self_collision,
     )
-    extensions: dict[str, InterfaceExtension] = {}
-    for reader in tag_readers():
-        extension = tags[reader.name].extension if reader.name in tags else None
-        if extension is not None:
-            extensions[reader.name], missing = reader.complete(model.spec, extension)
-            notes += missing
     if not is_authored(model.spec, "timestep"):
         model.spec.option.timestep = DEFAULT_TIMESTEP
-    tagged = {joint: described for joint, described in controlled.items() if joint not in plugins.joints}
-    served = serve_joints(tagged, types, model.mimics, model.spec, model.spec.option.timestep)
-    plugins.actuators.update(served[0])
-    plugins.joints.update(served[1])
-    initial = {joint: value for found in tags.values() for joint, value in found.initial.items()}
-    notes += [*served[2], *place_initially(model.spec, controlled, model.mimics, REST_KEY, initial)]
+    draft = Draft(
+        root=root,
+        types=types,
+        spec=model.spec,
+        mimics=model.mimics,
+        actuators=plugins.actuators,
+        joints=plugins.joints,
+        sensors=sensors.devices,
+        notes=[note for found in tags.values() for note in found.notes],
+    )
+    for found in tags.values():
+        if found.complete is not None:
+            found.complete(draft)
+    notes = [*draft.notes, *_place_initially(draft, tags)]
     joints = {}
     for joint, described in plugins.joints.items():
         limits = [v for v in (model.velocity_limits.get(joint), described.velocity_limit) if v is not None]
-        joints[joint] = dataclasses.replace(
-            described,
-            velocity_limit=min(limits, default=None),
-            command_limits=command_limits(controlled[joint]) if joint in controlled else {},
-        )
-    gazebo = {sensor.name for sensor in sensors.devices}
-    sensors.devices += served_sensors(control.sensors, root, model.spec, gazebo, notes)
+        joints[joint] = dataclasses.replace(described, velocity_limit=min(limits, default=None))
+    extensions = {name: found.extension for name, found in tags.items() if found.extension is not None}
     robot = Robot(
         model.spec,
         plugins.actuators,
         [*_shown(sensors, tags), *(device for found in tags.values() for device in found.devices)],
-        interface=Interface(joints=joints, systems=tuple(control.systems), extensions=extensions),
+        interface=Interface(joints=joints, extensions=extensions),
         notes=[*plugins.notes, *sensors.notes, *notes, *model.notes],
         file=path,
     )
-    apply_params(robot, controlled)
     for joint, actuator in robot.actuators.items():
         wide = wide_play(robot, joint, actuator)
         if wide is not None:
@@ -112,7 +104,7 @@ def robot_of_urdf(
 
 def _shown(sensors: SensorTags, tags: Mapping[str, WingTags]) -> list[SensorDescription]:
     """Return the sensors; of a robot that wings show, those that no plugin reads are described and not enabled."""
-    showing = [reader.title for reader in tag_readers() if reader.name in tags and tags[reader.name].extension]
+    showing = [reader.title for reader in tag_readers() if reader.name in tags and tags[reader.name].selects]
     if not showing:
         return sensors.devices
     used = {name for found in tags.values() for name in found.used}
@@ -125,3 +117,41 @@ def _shown(sensors: SensorTags, tags: Mapping[str, WingTags]) -> list[SensorDesc
         )
     shown = [s if s.name in used else dataclasses.replace(s, enabled=False) for s in sensors.devices]
     return [dataclasses.replace(s, color=True) if isinstance(s, Camera) and s.name in colored else s for s in shown]
+
+
+def _place_initially(draft: Draft, tags: Mapping[str, WingTags]) -> list[str]:
+    """Give a robot a key frame with the joints at the initial positions that tags give, unless every joint starts at 0.
+
+    A joint that mimics another and has no initial position of its own is put where the other puts it.
+
+    Returns:
+        Notes on initial positions outside of the joint's limits.
+    """
+    notes = []
+    initial: dict[str, float] = {}
+    places: dict[str, str] = {}
+    for found in tags.values():
+        initial = {**found.initial, **initial}
+        places = {**found.places, **places}
+    for mimic in draft.mimics:
+        if mimic.joint not in initial and mimic.other in initial:
+            initial[mimic.joint] = mimic.multiplier * initial[mimic.other] + mimic.offset
+    joints = {j.name: j for j in draft.spec.joints}
+    single = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+    initial = {n: v for n, v in initial.items() if v != 0.0 and n in joints and joints[n].type in single}
+    if not initial or any(k.name == REST_KEY for k in draft.spec.keys):
+        return notes
+    try:
+        model = draft.spec.copy().compile()
+    except (ValueError, RuntimeError):
+        return notes  # the robot's own check says what is wrong with it
+    qpos = model.qpos0.copy()
+    for name, value in initial.items():
+        joint = model.joint(name)
+        qpos[joint.qposadr[0]] = value
+        low, high = model.jnt_range[joint.id]
+        if model.jnt_limited[joint.id] and not low <= value <= high:
+            limits = f"outside of its limits {low:g} to {high:g}"
+            notes.append(f"{places.get(name, '')}joint {name!r} starts at {value:g}, {limits}")
+    draft.spec.add_key(name=REST_KEY, qpos=qpos)
+    return notes

@@ -32,6 +32,7 @@ _EXPORTS: dict[str, str] = {
     "parameter_unit": "pliant.identification.parameters",
     "predict_actuator": "pliant.identification.dynamic",
     "predict_law": "pliant.identification.static",
+    "randomize_around": "pliant.identification.randomized",
     "read_measurement": "pliant.identification.measurements",
     "usable_parts": "pliant.identification.faults",
     "with_held_out": "pliant.identification.validation",

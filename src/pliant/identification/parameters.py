@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
 from pliant.base.options import check_values, describe, option
+from pliant.identification.parameter_paths import SENSOR_PARAMETERS, target_paths
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
-from pliant.laws.parameter_paths import SENSOR_PARAMETERS, target_paths
 from pliant.laws.pid import PID
 from pliant.laws.pneumatics import PneumaticDrive
 from pliant.laws.spring import Creep, Hysteresis, Strength

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from pliant.base.errors import LawError, require
 from pliant.base.numerics import Array
 from pliant.identification.correlation import block_inflation, lag_correlation
+from pliant.identification.parameter_paths import SENSOR_PARAMETERS
 from pliant.identification.parameters import ScaledParameters, parameter_unit, with_values
 from pliant.identification.profile import Profile, profile_of
 from pliant.identification.results import Estimate, Fit, Identification
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
-from pliant.laws.parameter_paths import SENSOR_PARAMETERS
 
 Residuals = Callable[[Mapping[str, float]], Array]
 """Function from the values of the parameters by path to the residuals of a model, scaled to order 1."""

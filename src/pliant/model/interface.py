@@ -31,13 +31,10 @@ class JointInterface:
     subscribe_external_torque: bool = True
     """Whether external_torque is subscribed (tag sub_ext_tau)."""
     compliant: bool = True
-    """Whether the joint has the toolbox's topics; False for one that only ros2_control's tags describe, as a stiff
-    joint that follows positions or torques."""
+    """Whether the joint has the toolbox's topics; False for one that other tags describe, as a stiff joint that follows
+    positions or torques."""
     velocity_limit: float | None = None
     """Velocity limit of the URDF joint [rad/s or m/s]; used by devices, not enforced by the physics."""
-    command_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Lowest and highest command [SI] by command interface of ros2_control, if its tags define them; used by devices
-    and for export, not enforced by the physics."""
     file: str | Path | None = None
     """File that contains the tag, or None."""
     line: int | None = None
@@ -60,31 +57,6 @@ class PluginManager:
     """Command name of element i of reference array 2; "disabled" if the mode has no second reference."""
     file: str | None = None
     """File from which it was read, or None."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlSystem:
-    """A hardware component of ros2_control: a ``<ros2_control>`` element of a URDF."""
-
-    name: str
-    """Its name."""
-    plugin: str = ""
-    """Name of the hardware plugin."""
-    params: Mapping[str, str] = field(default_factory=dict)
-    """Parameters of the hardware, by name."""
-    commands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Joint -> its command interfaces, both in the order of the file."""
-    states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Joint -> its state interfaces."""
-
-    def prefixed(self, prefix: str) -> ControlSystem:
-        """Return the component with a prefix added to all names of the model."""
-        return dataclasses.replace(
-            self,
-            name=prefix + self.name,
-            commands={prefix + joint: names for joint, names in self.commands.items()},
-            states={prefix + joint: names for joint, names in self.states.items()},
-        )
 
 
 class InterfaceExtension(Protocol):
@@ -121,10 +93,8 @@ class Interface:
     """Plugin manager of the whole robot, or None."""
     sample_time: float | None = None
     """T_sample in the manager's file [s]; the original joint plugin reads but does not use it."""
-    systems: tuple[ControlSystem, ...] = ()
-    """Hardware components of ros2_control."""
     extensions: Mapping[str, InterfaceExtension] = field(default_factory=dict)
-    """Interfaces of the robot over the bridges of wings, by the name of the wing."""
+    """Interfaces of the robot that only wings know, by the name of the wing."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", dict(self.joints))
@@ -143,8 +113,7 @@ class Interface:
         if manager is not None:
             manager = dataclasses.replace(manager, joints=tuple(prefix + j for j in manager.joints))
         extensions = {name: extension.prefixed(prefix) for name, extension in self.extensions.items()}
-        systems = tuple(system.prefixed(prefix) for system in self.systems)
-        return dataclasses.replace(self, joints=joints, manager=manager, systems=systems, extensions=extensions)
+        return dataclasses.replace(self, joints=joints, manager=manager, extensions=extensions)
 
     def merged(self, other: Interface) -> Interface:
         """Return this interface with the joints of another one added; this namespace and manager take precedence."""
@@ -155,7 +124,6 @@ class Interface:
             self,
             namespace=other.namespace if self.namespace == DEFAULT_NAMESPACE else self.namespace,
             joints={**self.joints, **other.joints},
-            systems=(*self.systems, *other.systems),
             manager=self.manager or other.manager,
             sample_time=self.sample_time if self.sample_time is not None else other.sample_time,
             extensions=extensions,

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pliant.base.errors import DeviceError, LawError, ModelError, nearest
@@ -136,6 +136,26 @@ def _defaults_follow(actuator: CompliantActuator, mode: Mode) -> dict[str, objec
     if mode != Mode.LINK_PID and actuator.mode == Mode.LINK_PID and actuator.pid_1 == link:
         return {"pid_1": None}
     return {}
+
+
+def put_value(tree: dict[str, object], names: Sequence[str], value: object, path: str) -> None:
+    """Set a value in a tree of nested mappings, such as `change_actuator` takes.
+
+    Args:
+        tree: the tree.
+        names: names of the blocks, and of the value.
+        value: the value.
+        path: its whole path, for messages.
+
+    Raises:
+        ModelError: a block of the path has been set as a whole.
+    """
+    for name in names[:-1]:
+        inner = tree.setdefault(name, {})
+        if not isinstance(inner, dict):
+            raise ModelError(f"{path}: {name!r} is also set as a whole", field=path)
+        tree = inner
+    tree[names[-1]] = value
 
 
 def change_actuator(actuator: CompliantActuator, tree: Mapping[str, object], where: str) -> CompliantActuator:

@@ -17,7 +17,7 @@ from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.model.check import check
 from pliant.model.description import INTEGRATORS, Description, tidy, unit_of_joint
 from pliant.model.interface import DescribedDevice
-from pliant.model.parameters import PASSIVE_SPRING, change_actuator
+from pliant.model.parameters import PASSIVE_SPRING, change_actuator, put_value
 from pliant.model.problem import Problem
 from pliant.model.sensor_reading import change_sensor
 from pliant.model.sensors import SensorDescription
@@ -210,13 +210,7 @@ class Robot(Description):
         for path, value in values.items():
             for kind, name, rest in self._resolve(str(path)):
                 if kind in ("actuator", "sensor"):
-                    tree = (trees if kind == "actuator" else sensor_trees).setdefault(name, {})
-                    for part in rest[:-1]:
-                        inner = tree.setdefault(part, {})
-                        if not isinstance(inner, dict):
-                            raise ModelError(f"{path}: {part!r} is also set as a whole", field=str(path))
-                        tree = inner
-                    tree[rest[-1]] = value
+                    put_value((trees if kind == "actuator" else sensor_trees).setdefault(name, {}), rest, value, path)
                 else:
                     assignments.extend(self._assignment(kind, name, rest, value, str(path)))
         changed = {joint: change_actuator(self.actuators[joint], tree, joint) for joint, tree in trees.items()}

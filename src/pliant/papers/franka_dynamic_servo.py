@@ -129,8 +129,8 @@ class _Seen:
 
 def _carried(cell: Cell, look: Callable[[], tuple[_Seen, float, object]]) -> _Seen:
     """Take an image."""
-    from pliant.camera.conditions import require_fresh
     from pliant.papers.arms.tag_servo import MAX_AGE
+    from pliant.vision.checks import require_fresh
 
     seen, age, _ = look()
     require_fresh(age, MAX_AGE)

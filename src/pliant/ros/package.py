@@ -18,13 +18,13 @@ from pliant.base.documents.files import write_files
 from pliant.base.errors import ModelError, PliantError
 from pliant.cli.output import emit, make_console
 from pliant.export.urdf import describe_urdf
-from pliant.formats.urdf_tree.tree import urdf_of_tree
 from pliant.model.robot import Robot
 from pliant.ros.bridge import RosBridge, RosOptions
 from pliant.ros.bridge.node import SilentNode, TopicHandle
 from pliant.ros.package_types import package_xml, type_packages
 from pliant.ros.wire import Codec
 from pliant.ros.wire.message import MessageCallback, ServiceCallback
+from pliant.ros2_control.tree import urdf_of_tree
 from pliant.simulation.bridge import bound
 
 __all__ = ["RosPackages", "describe_packages", "write_package"]

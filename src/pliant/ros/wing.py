@@ -6,6 +6,7 @@ WING = Wing(
     name="ros",
     summary="ROS 1 and ROS 2 without ROS: nodes on TCPROS, RTPS and zenoh, topics of all devices, bags",
     extra="bags",
+    builds_on=("ros2_control",),
     bridges={
         "ros1": BridgeEntry("ROS 1: the toolbox's topics on a real master (roscore)", "pliant.ros.ros1:make"),
         "ros2": BridgeEntry("ROS 2: the same topics over DDS", "pliant.ros.ros2:make"),

@@ -11,11 +11,29 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.base.spatial import adjoint, exp_so3, hat, inverse, pose
-from pliant.camera.conditions import Array, finite_array, finite_result, number, pose_matrix
+from pliant.base.spatial import exp_so3, hat, inverse, pose
+from pliant.camera.conditions import Array, finite_array, finite_result, number
+from pliant.vision.checks import pose_matrix
 
 MAX_ANGLE = 1e6
 """Largest angle of one motion [rad]; beyond it the sine of the angle has lost its last digits."""  # assumed
+
+
+def adjoint(X_AB: ArrayLike) -> Array:
+    """Return the 6x6 matrix that maps a twist (v, omega) of B's axes and origin to A's.
+
+    Args:
+        X_AB: pose of B in A, shape (4, 4).
+
+    Returns:
+        shape (6, 6); its transpose maps a wrench (f, m) from A to B.
+    """
+    X = np.asarray(X_AB, dtype=float)
+    R, p = X[:3, :3], X[:3, 3]
+    out = np.zeros((6, 6))
+    out[:3, :3] = out[3:, 3:] = R
+    out[:3, 3:] = hat(p) @ R
+    return out
 
 
 def eye_in_hand_jacobian(J_E: ArrayLike, X_EC: ArrayLike) -> Array:

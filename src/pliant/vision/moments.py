@@ -15,16 +15,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.camera.conditions import (
-    Array,
-    Condition,
-    VisionError,
-    finite_array,
-    finite_result,
-    number,
-    pose_matrix,
-    positive_depth,
-)
+from pliant.camera.conditions import Array, Condition, VisionError, finite_array, finite_result, number, positive_depth
+from pliant.vision.checks import pose_matrix
 
 MAX_ORDER = 6
 """Highest order of moments: the quadrature of `polygon_moments` is exact up to it."""

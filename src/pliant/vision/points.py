@@ -9,15 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.camera.conditions import (
-    Array,
-    Condition,
-    VisionError,
-    finite_array,
-    finite_result,
-    pose_matrix,
-    positive_depth,
-)
+from pliant.camera.conditions import Array, Condition, VisionError, finite_array, finite_result, positive_depth
+from pliant.vision.checks import pose_matrix
 
 
 def project_points(points: ArrayLike, X_CO: ArrayLike) -> tuple[Array, Array]:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.spatial import hat, inverse, log_so3, pose
-from pliant.camera.conditions import Array, Condition, VisionError, finite_array, number, pose_matrix
+from pliant.camera.conditions import Array, Condition, VisionError, finite_array, number
+from pliant.vision.checks import pose_matrix
 
 
 def pose_features(X_CO: ArrayLike, X_DO: ArrayLike) -> Array:

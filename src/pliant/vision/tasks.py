@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.camera.conditions import Array, Condition, VisionError, finite_array, finite_result, number, per_row
+from pliant.camera.conditions import Array, Condition, VisionError, finite_array, finite_result, number
+from pliant.vision.checks import per_row
 
 __all__ = ["AdaptiveGain", "Gain", "SmoothStart", "Task", "gain_at", "norm_projector", "solve", "stack"]
 

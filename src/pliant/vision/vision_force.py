@@ -21,12 +21,34 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.argument_checks import ControlError, number, vector
-from pliant.base.numerics import GRAVITY, Array, matrix_exponential
-from pliant.base.spatial import adjoint, cross, exp_so3, inverse, pose
-from pliant.camera.conditions import Condition, VisionError, finite_array, finite_result, pose_matrix
+from pliant.base.numerics import GRAVITY, Array
+from pliant.base.spatial import cross, exp_so3, inverse, pose
+from pliant.camera.conditions import Condition, VisionError, finite_array, finite_result
+from pliant.vision.checks import pose_matrix
+from pliant.vision.kinematics import adjoint
 from pliant.vision.poses import pose_interaction
 from pliant.vision.tasks import Task
 from pliant.vision.visual_servoing import pbvs_task
+
+_TERMS = 18  # of the series: below a norm of 1/2 the remainder is less than 1e-22
+
+
+def matrix_exponential(A: ArrayLike) -> Array:
+    """Return exp(A) of a small square matrix: Taylor's series of A / 2^k, squared k times.
+
+    Args:
+        A: shape (n, n).
+    """
+    A = np.asarray(A, dtype=float)
+    norm = float(np.abs(A).sum(axis=1).max())
+    halvings = max(0, int(np.ceil(np.log2(norm))) + 1) if norm > 0.0 else 0
+    scaled = A / 2.0**halvings
+    result = np.eye(len(A))
+    for k in range(_TERMS, 0, -1):
+        result = np.eye(len(A)) + scaled @ result / k
+    for _ in range(halvings):
+        result = result @ result
+    return result
 
 
 class ToolLoad:

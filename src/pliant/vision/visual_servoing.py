@@ -29,17 +29,8 @@ from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array, is_positive_definite
 from pliant.base.spatial import inverse
-from pliant.camera.conditions import (
-    Condition,
-    VisionError,
-    finite_array,
-    finite_result,
-    number,
-    per_row,
-    pose_matrix,
-    require_fresh,
-    whole_number,
-)
+from pliant.camera.conditions import Condition, VisionError, finite_array, finite_result, number, whole_number
+from pliant.vision.checks import per_row, pose_matrix, require_fresh
 from pliant.vision.points import point_interaction, project_points
 from pliant.vision.poses import pose_features, pose_interaction
 from pliant.vision.tasks import AdaptiveGain, Gain, SmoothStart, Task, gain_at, pseudo_inverse, solve

@@ -12,10 +12,10 @@ from pliant.base.errors import ModelError
 from pliant.base.spatial import quaternion_product, rotate
 from pliant.engine.base import mujoco_state
 from pliant.export.urdf import describe_urdf
-from pliant.formats.urdf_tree.tree import urdf_of_tree
 from pliant.robots import build_robot
 from pliant.robots.loading import load
 from pliant.ros.bridge.description import MARK, described, serve_description
+from pliant.ros2_control.tree import urdf_of_tree
 
 PLAIN = """
 <mujoco model="plain">

@@ -13,11 +13,11 @@ import numpy as np
 from pliant.base.errors import ModelError
 from pliant.base.numerics import GRAVITY
 from pliant.feet.model.closures import fit_closures, write_closures
+from pliant.feet.model.contact_law import ContactLaw
 from pliant.feet.model.description import FootDescription, Side
 from pliant.feet.model.geometry import upward
 from pliant.feet.model.soles import fit_soles, write_soles
 from pliant.feet.model.support import UNMEASURED, FootSupport, measure_support
-from pliant.model.contacts import ContactLaw
 from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 

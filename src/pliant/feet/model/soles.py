@@ -1,7 +1,7 @@
 """Keep the stiffness and damping of a foot's soles, whatever carries the foot.
 
-The contacts of MuJoCo depend on the inertia of the bodies; `pliant.model.contacts.ContactLaw` cancels it. The inertia
-changes with the mass of the robot that carries the foot, and the parameters of the contacts must follow.
+The contacts of MuJoCo depend on the inertia of the bodies; `pliant.feet.model.contact_law.ContactLaw` cancels it. The
+inertia changes with the mass of the robot that carries the foot, and the parameters of the contacts must follow.
 
 MuJoCo has no static friction: a contact point that sticks creeps at the speed f / (i (K h + B)) under the sideways
 force f, with stiffness K and damping B of `ContactLaw`, time step h and ``impratio`` i (elliptic cones; with pyramidal
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 import mujoco
 
 from pliant.base.errors import ModelError
-from pliant.model.contacts import ContactLaw, contact_law, set_contact_law
+from pliant.feet.model.contact_law import ContactLaw, contact_law, set_contact_law
 
 FRICTION_RATIO = 10.0
 """``impratio`` of a robot on soft soles.  # assumed: sticking soles creep no faster than those of the released model, 4

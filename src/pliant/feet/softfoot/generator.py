@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import ModelError
 from pliant.base.options import parse
+from pliant.feet.model.contact_law import ContactLaw
 from pliant.feet.model.soles import fit_soles, write_soles
 from pliant.feet.softfoot import parameters as p
 from pliant.feet.softfoot.closure import CLOSURE, fit_closure
 from pliant.feet.softfoot.options import MAX_LUMPED, SoftFootOptions
-from pliant.model.contacts import ContactLaw
 
 if TYPE_CHECKING:
     import mujoco

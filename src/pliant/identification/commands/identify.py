@@ -59,8 +59,8 @@ class FitOptions:
 
     def start(self) -> CompliantActuator:
         """Return the actuator from which the fit starts."""
+        from pliant.identification.parameter_paths import target_paths
         from pliant.laws import CompliantActuator, Mode, get_law
-        from pliant.laws.parameter_paths import target_paths
         from pliant.model.parameters import change_actuator
 
         mode = Mode(self.mode or Mode.PID_EQ_PRESET) if self.kind == "servo" else Mode.SPRING_REFS

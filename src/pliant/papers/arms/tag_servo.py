@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
-from pliant.camera.conditions import VisionError, require_fresh
+from pliant.camera.conditions import VisionError
 from pliant.camera.model import CameraModel
 from pliant.experiments.trace import Recorder, Trace, Traced
 from pliant.papers.arms import EXACT, RENDERED
 from pliant.papers.arms.franka_server import build_arm, names_stall, serve
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
+from pliant.vision.checks import require_fresh
 from pliant.vision.detector import tag_corners
 from pliant.vision.points import project_points
 from pliant.vision.poses import facing_pose, nearest_alike_pose, pose_features

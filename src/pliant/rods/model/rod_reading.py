@@ -136,8 +136,5 @@ def _read(
     return found
 
 
-READER = TagReader(
-    name="rods", title="rods", owns=lambda filename: filename == PLUGIN, read=_read,
-    complete=lambda spec, extension: (extension, []),
-)  # fmt: skip
+READER = TagReader(name="rods", title="rods", read=_read, owns=lambda filename: filename == PLUGIN)
 """The plugin tag ``libpliant_rod.so`` of a URDF or an SDF."""

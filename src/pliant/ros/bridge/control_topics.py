@@ -19,12 +19,12 @@ from pliant.base.errors import BridgeError, DeviceError, nearest
 from pliant.devices.base import Device
 from pliant.devices.native_actuator import NativeActuator
 from pliant.devices.signatures import BOARD, JOINT
-from pliant.formats.served_joints import VELOCITY_SUFFIX
 from pliant.laws import COMMAND_NAMES, Mode
-from pliant.model.interface import ControlSystem
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
+from pliant.ros2_control.interface import ControlSystem, control_of
+from pliant.ros2_control.served_joints import VELOCITY_SUFFIX
 
 PLUGINS = ("TopicBasedSystem", "JointStateTopicSystem")
 """Ends of the names of the plugins that use topics without being told which."""
@@ -94,7 +94,7 @@ def topic_systems(topics: RosTopics) -> list[ControlSystem]:
     """Return the components that talk over topics of their own."""
     return [
         system
-        for system in topics.interface.systems
+        for system in control_of(topics.interface).systems
         if set(system.params) & {"joint_commands_topic", "joint_states_topic"} or system.plugin.endswith(PLUGINS)
     ]
 

@@ -11,13 +11,13 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.devices.signatures import JOINT
-from pliant.model.interface import ControlSystem
 from pliant.ros.bridge.control_topics import TORQUE_MODES, topic_systems
 from pliant.ros.bridge.forward import ForwardController, serve_forward_controllers
 from pliant.ros.bridge.groups import DirectLimb
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory_controller import TrajectoryController
 from pliant.ros.wire.message import Message
+from pliant.ros2_control.interface import ControlSystem, control_of
 from pliant.simulation.answers import answered
 
 __all__ = ["serve_controller_manager"]
@@ -113,7 +113,7 @@ class ControllerManager:
         }
         self._topics = topics
         self._switching = threading.Lock()
-        self._systems: list[ControlSystem] = [*topics.interface.systems] or [self._whole()]
+        self._systems: list[ControlSystem] = [*control_of(topics.interface).systems] or [self._whole()]
         for name, kind, answer in (
             ("list_controllers", "ListControllers", self._list_controllers),
             ("list_controller_types", "ListControllerTypes", self._list_types),
@@ -171,7 +171,8 @@ class ControllerManager:
     def _interfaces(self, system: ControlSystem) -> tuple[list[Message], list[Message]]:
         """Return the command and the state interfaces of a component."""
         names = self._topics.names
-        whole = system not in self._topics.interface.systems  # its joints have the names of the graph already
+        # The joints of the whole robot have the names of the graph already.
+        whole = system not in control_of(self._topics.interface).systems
         claimed = {i for c in self._controllers.values() if c.active for i in c.claimed}
         available = {i for c in self._controllers.values() for i in c.claimed}
 

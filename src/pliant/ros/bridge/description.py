@@ -10,11 +10,11 @@ from pathlib import Path
 from pliant.base.codecache import cache_folder
 from pliant.base.replacing import replacing
 from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
-from pliant.formats.urdf_tree.tree import urdf_of_tree
 from pliant.model.robot import Robot
 from pliant.ros.bridge.graph_names import GraphNames
 from pliant.ros.bridge.kinematics import KinematicTree
 from pliant.ros.bridge.topics import RosTopics
+from pliant.ros2_control.tree import urdf_of_tree
 
 __all__ = ["Description", "described", "serve_description"]
 

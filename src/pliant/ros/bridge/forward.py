@@ -18,6 +18,7 @@ from pliant.ros.bridge.control_topics import INTERFACES, ControlledJoint, contro
 from pliant.ros.bridge.groups import CompliantLimb, DirectLimb
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
+from pliant.ros2_control.interface import control_of
 from pliant.simulation.answers import answered
 
 __all__ = ["ForwardController", "serve_forward_controllers"]
@@ -227,7 +228,7 @@ def serve_forward_controllers(topics: RosTopics) -> list[ForwardController]:
     """
     described = topics.interface.joints
     elsewhere = topic_systems(topics)
-    systems = [system for system in topics.interface.systems if system not in elsewhere]
+    systems = [system for system in control_of(topics.interface).systems if system not in elsewhere]
     joints = [
         joint
         for system in systems
@@ -253,7 +254,7 @@ def serve_forward_controllers(topics: RosTopics) -> list[ForwardController]:
 
 def _effort_drives(topics: RosTopics) -> list[tuple[str, Drive]]:
     """Return the joints that trajectories move and that could take efforts instead, with names of their controllers."""
-    declared = {j: i for system in topics.interface.systems for j, i in system.commands.items()}
+    declared = {j: i for system in control_of(topics.interface).systems for j, i in system.commands.items()}
     found: list[tuple[str, Drive]] = []
     for controller in topics.controllers:
         limb = controller.limb

@@ -16,13 +16,13 @@ from pliant.base.errors import DeviceError
 from pliant.devices.base import Device, SampleSource
 from pliant.devices.native_actuator import NativeActuator
 from pliant.devices.signatures import BOARD, CONTROL_BOARD, JOINT, JOINT_STATES, JointDevice, ModedBoard
-from pliant.formats.urdf_tree.source import HINGE, SLIDE, servo_of
 from pliant.laws import COMMAND_NAMES
 from pliant.ros.bridge.control_topics import TORQUE_MODES
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory import JointPoints, MotionState
 from pliant.ros.bridge.trajectory_controller import Limb
 from pliant.ros.bridge.trajectory_topics import serve_controller
+from pliant.ros2_control.source import HINGE, SLIDE, servo_of
 
 __all__ = ["CompliantLimb", "DirectLimb", "serve_groups"]
 

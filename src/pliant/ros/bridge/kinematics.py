@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.base.spatial import quaternion_from_rpy, quaternion_product, rotate
-from pliant.formats.urdf_tree.source import BALL, FREE, SLIDE, Source
+from pliant.ros2_control.source import BALL, FREE, SLIDE, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,7 +99,7 @@ class PluginReader:
         self.root, self.joints, self.sensors = root, joints, sensors
         self.file, self.package_paths = file, package_paths
         self.links = [link.get("name", "") for link in root.iter("link")]
-        self.found = WingTags()
+        self.found = WingTags(selects=True)
         self.hardware = Hardware()
         self.pending: list[Pending] = []
         self.interfaces: list[RobotInterface] = []

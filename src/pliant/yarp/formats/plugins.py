@@ -8,13 +8,14 @@ Gazebo would do; a file that is wrong is refused.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pliant.base.errors import nearest
-from pliant.formats.source import TagReader, WingTags
+from pliant.formats.source import Draft, TagReader, WingTags
 from pliant.model.interface import DescribedDevice
 from pliant.model.problem import Problem
 from pliant.model.sensors import SensorDescription
@@ -92,6 +93,7 @@ def _read(reader: PluginReader) -> WingTags:
         dataclasses.replace(p, subject=renamed.get(p.subject, p.subject)) if p.subject in known else p
         for p in (*reader.problems, *servers.problems)
     ]
+    reader.found.complete = functools.partial(_complete, reader.found)
     reader.found.extension = YarpInterface(
         robot=reader.robot,
         devices=tuple(reader.hardware.devices.values()),
@@ -99,6 +101,13 @@ def _read(reader: PluginReader) -> WingTags:
         problems=tuple(problems),
     )
     return reader.found
+
+
+def _complete(found: WingTags, draft: Draft) -> None:
+    """Add the textures of the visuals that show images of other programs."""
+    if isinstance(found.extension, YarpInterface):
+        found.extension, missing = place_textures(draft.spec, found.extension)
+        draft.notes += missing
 
 
 def _world(reader: PluginReader) -> list[DescribedDevice]:
@@ -162,5 +171,5 @@ def _with_parts(server: YarpDevice, names: Mapping[str, str]) -> YarpDevice:
     return dataclasses.replace(server, axes=axes)
 
 
-READER = TagReader(name="yarp", title="YARP", owns=is_yarp_plugin, read=read_yarp_tags, complete=place_textures)
+READER = TagReader(name="yarp", title="YARP", owns=is_yarp_plugin, read=read_yarp_tags)
 """Reader of the plugin tags of gazebo-yarp-plugins and gz-sim-yarp-plugins."""

@@ -16,7 +16,7 @@ from pliant.walking.robots.biped import parameters as p
 if TYPE_CHECKING:
     import mujoco
 
-    from pliant.model.contacts import ContactLaw
+    from pliant.feet.model.contact_law import ContactLaw
     from pliant.walking.device import WalkingDescription
     from pliant.walking.robots.biped.options import BipedOptions
 

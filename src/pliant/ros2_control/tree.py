@@ -14,9 +14,9 @@ import numpy as np
 
 from pliant.base.spatial import exp_so3, rotation_from_quaternion
 from pliant.formats.tags import numbers
-from pliant.formats.urdf_tree.control import write_control
-from pliant.formats.urdf_tree.geometry import MESH_FOLDER, Materials, MeshFiles, write_shape
-from pliant.formats.urdf_tree.source import BALL, FREE, SLIDE, Source, rpy_text
+from pliant.ros2_control.geometry import MESH_FOLDER, Materials, MeshFiles, write_shape
+from pliant.ros2_control.source import BALL, FREE, SLIDE, Source, rpy_text
+from pliant.ros2_control.written import write_control
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

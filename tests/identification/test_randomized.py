@@ -7,9 +7,9 @@ import pytest
 
 from pliant import QbMove
 from pliant.base.errors import ModelError
-from pliant.batch import CpuBatch, randomize_around
+from pliant.batch import CpuBatch
 from pliant.batch.distributions import draw
-from pliant.identification import Measurement, fit_law
+from pliant.identification import Measurement, fit_law, randomize_around
 from pliant.robots import build_robot
 
 TRUE = QbMove()

@@ -7,10 +7,11 @@ import math
 import xml.etree.ElementTree as ET
 
 from pliant.formats.gazebo import CONTROLLER_TAGS, PLUGINS
-from pliant.formats.ros2_control import HARDWARE
 from pliant.formats.tags import numbers
-from pliant.formats.urdf_tree.source import Source
 from pliant.laws import CompliantActuator, Mode
+from pliant.ros2_control.interface import control_of
+from pliant.ros2_control.source import Source
+from pliant.ros2_control.tags import HARDWARE
 
 STATES = ("position", "velocity", "effort")
 TRANSMISSION = "transmission_interface/SimpleTransmission"
@@ -76,9 +77,7 @@ def _write_joint(
     ranges: dict[str, tuple[float, float]] = {"velocity": (-velocity, velocity), "effort": (-effort, effort)}
     if model.jnt_limited[joint]:
         ranges["position"] = (float(model.jnt_range[joint, 0]), float(model.jnt_range[joint, 1]))
-    described = source.interface(joint)
-    if described is not None:
-        ranges |= described.command_limits
+    ranges |= control_of(source.robot.interface).limits.get(name, {})
     for what in commands:
         interface = ET.SubElement(element, "command_interface", name=what)
         for key, value in zip(("min", "max"), ranges.get(what, (-math.inf, math.inf))):

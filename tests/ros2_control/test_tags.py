@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from pliant.base.documents.xml_tree import parse_xml
 from pliant.base.errors import ModelError
 from pliant.engine import MujocoEngine
-from pliant.formats.ros2_control import read_ros2_control, read_transmissions
-from pliant.formats.served_joints import BANDWIDTH
 from pliant.laws import PID, Mode, QbMove
 from pliant.model.sensors import ForceTorque, Imu
 from pliant.robots.loading import load
+from pliant.ros2_control.interface import control_of
+from pliant.ros2_control.served_joints import BANDWIDTH
+from pliant.ros2_control.tags import read_ros2_control, read_transmissions
 
 LINK = """<link name="{name}"><inertial><origin xyz="{x} 0 0"/><mass value="{m}"/>
   <inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
@@ -115,7 +116,8 @@ def test_what_was_chosen_and_what_has_no_effect_is_noted(makers):
 
 def test_limits_of_the_commands_are_kept(makers):
     joint = makers.interface.joints["elbow"]
-    assert joint.command_limits == dict.fromkeys(("position", "velocity", "effort"), (-2.0, 2.0))
+    limits = control_of(makers.interface).limits
+    assert limits["elbow"] == dict.fromkeys(("position", "velocity", "effort"), (-2.0, 2.0))
     assert joint.velocity_limit == 2.0  # of the tags, below the 2.5 of the URDF
     assert makers.interface.joints["shoulder"].velocity_limit == 2.5
 
@@ -277,7 +279,7 @@ def test_the_hardware_and_its_params_are_kept(write):
         '<param name="joint_commands_topic">/commands</param><param name="speed">3</param></hardware>'
     )
     robot = load(write(arm(f'<ros2_control name="s" type="system">{hardware}{joint_tags("elbow")}</ros2_control>')))
-    (system,) = robot.interface.systems
+    (system,) = control_of(robot.interface).systems
     assert (system.name, system.plugin) == ("s", "topic_based_ros2_control/TopicBasedSystem")
     assert system.params["joint_commands_topic"] == "/commands"
     assert system.commands == {"elbow": ("position", "velocity", "effort")}
@@ -303,7 +305,7 @@ def test_a_limit_that_xacro_left_as_it_is_has_no_effect(write):
     robot = load(
         write(arm(f'<ros2_control name="s" type="system">{joint_tags("elbow", limits=limits)}</ros2_control>'))
     )
-    assert robot.interface.joints["elbow"].command_limits["position"] == (-math.inf, 3.0)
+    assert control_of(robot.interface).limits["elbow"]["position"] == (-math.inf, 3.0)
     assert any("position min is '{-2*pi}', which xacro did not expand" in note for note in robot.notes)
 
 

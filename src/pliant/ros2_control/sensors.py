@@ -7,13 +7,11 @@ link that its param ``frame_id`` names, else on the link or behind the joint of 
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import mujoco
-
 from pliant.base.errors import nearest
+from pliant.formats.source import Draft
 from pliant.model.sensors import ForceTorque, Imu, SensorDescription
 
 FORCE_TORQUE = frozenset(f"{part}.{axis}" for part in ("force", "torque") for axis in "xyz")
@@ -35,20 +33,17 @@ class ControlSensor:
     """Its parameters."""
 
 
-def served_sensors(
-    found: Sequence[ControlSensor], root: ET.Element, spec: mujoco.MjSpec, taken: Collection[str], notes: list[str]
-) -> list[SensorDescription]:
+def served_sensors(found: Sequence[ControlSensor], draft: Draft) -> list[SensorDescription]:
     """Return the sensors that are served; what is not stands in the notes.
 
     Args:
         found: the elements.
-        root: the robot element.
-        spec: the bodies.
-        taken: sensors that Gazebo's tags describe; an element of the same name means that sensor.
-        notes: gets a sentence for each sensor.
+        draft: the robot; an element with the name of one of its sensors means that sensor.
     """
-    behind = {j.get("name", ""): c.get("link", "") for j in root.findall("joint") for c in j.findall("child")}
-    bodies = [body.name for body in spec.bodies if body.name]
+    taken = {sensor.name for sensor in draft.sensors}
+    notes = draft.notes
+    behind = {j.get("name", ""): c.get("link", "") for j in draft.root.findall("joint") for c in j.findall("child")}
+    bodies = [body.name for body in draft.spec.bodies if body.name]
     made: list[SensorDescription] = []
     for sensor in found:
         if sensor.name in taken:

@@ -10,8 +10,8 @@ import numpy as np
 
 from pliant.base.spatial import rotation_from_quaternion
 from pliant.formats.tags import numbers
-from pliant.formats.urdf_tree.source import Source, rpy_text
 from pliant.model.scene import geom_colors
+from pliant.ros2_control.source import Source, rpy_text
 
 MESH_FOLDER = "meshes"
 """Folder of the mesh files, beside the text."""

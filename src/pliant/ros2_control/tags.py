@@ -1,7 +1,4 @@
-"""The ``<ros2_control>`` and ``<transmission>`` tags of a URDF.
-
-`pliant.formats.served_joints` creates the actuators from them.
-"""
+"""Read the ``<ros2_control>`` and ``<transmission>`` tags of a URDF."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ from pathlib import Path
 from pliant.base.documents.xml_tree import line_of
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import parse_bool, parse_number
-from pliant.formats.control_sensors import ControlSensor
 from pliant.formats.tags import Tags, place_of
-from pliant.model.interface import ControlSystem
+from pliant.ros2_control.interface import ControlSystem
+from pliant.ros2_control.sensors import ControlSensor
 
 __all__ = [
     "HARDWARE",
@@ -359,13 +356,10 @@ def read_transmissions(
     return found, notes
 
 
-def read_all(
-    root: ET.Element, types: Mapping[str, str], file: str | Path | None, plugins: Iterable[str]
-) -> Ros2Control:
+def read_all(root: ET.Element, types: Mapping[str, str], file: str | Path | None = None) -> Ros2Control:
     """Return all joints driven by ros2_control tags or, in a file without such tags, by transmissions, and notes."""
     found = read_ros2_control(root, types, file)
     if root.find(".//ros2_control") is not None:
         return found
     joints, notes = read_transmissions(root, types, file)
-    taken: set[object] = set(plugins)
-    return Ros2Control(joints={name: joint for name, joint in joints.items() if name not in taken}, notes=notes)
+    return Ros2Control(joints=joints, notes=notes)

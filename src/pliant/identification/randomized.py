@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -11,8 +12,8 @@ import numpy as np
 
 from pliant.base.documents.json_text import read_json
 from pliant.base.errors import ModelError
-from pliant.batch.distributions import Correlated, Distribution, Uniform
-from pliant.laws.parameter_paths import SENSOR_PARAMETERS, target_paths
+from pliant.batch.distributions import Distribution, Uniform
+from pliant.identification.parameter_paths import SENSOR_PARAMETERS, target_paths
 
 
 @runtime_checkable
@@ -22,6 +23,26 @@ class FitResult(Protocol):
     def as_dict(self) -> dict[str, object]:
         """Return names, values and covariance as the file of ``pliant identify --json`` has them."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Correlated:
+    """Parameter that is correlated with others; created by `randomize_around`."""
+
+    center: float
+    """Median."""
+    factors: tuple[float, ...]
+    """Factors of the standard normal numbers that the parameters of the group share; the sum of the products is the
+    deviation."""
+    group: str
+    """Name of the group; its parameters use the same standard normal numbers."""
+    relative: bool = False
+    """Whether the deviation applies to the logarithm, so that the sign of the parameter never changes."""
+
+    def sample(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Return draws, shape (count,)."""
+        deviation = rng.standard_normal((count, len(self.factors))) @ np.asarray(self.factors)
+        return self.center * np.exp(deviation) if self.relative else self.center + deviation
 
 
 def randomize_around(

@@ -1,4 +1,4 @@
-"""The actuators that serve the joints of a URDF with ``<ros2_control>`` tags, their gains and where they start.
+"""The actuators that serve the joints of a URDF with ``<ros2_control>`` tags, their gains and their parameters.
 
 A joint is served by the strongest of its command interfaces that pliant has a mode for:
 
@@ -7,31 +7,25 @@ position                 mode 1, a PID on the link
 effort                   mode 0, a torque on the link
 velocity                 a velocity servo of MuJoCo, named ``<joint>_velocity``
 
-A joint without any of these moves freely; so does one that mimics another. What was
-chosen stands in the notes. ``initial_value`` of the position's state interface is the joint's place in the key frame
-"rest".
+A joint without any of these moves freely; so does one that mimics another. What was chosen stands in the notes.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import mujoco
 import numpy as np
 
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import parse_number
-from pliant.formats.ros2_control import HARDWARE, ControlledJoint
+from pliant.formats.source import Draft
 from pliant.laws import PID, SEA, CompliantActuator, Mode, QbMove, get_law
 from pliant.model.interface import JointInterface
-from pliant.model.parameters import parse_mode
-
-if TYPE_CHECKING:
-    from pliant.formats.urdf_extension import Mimic
-    from pliant.model.robot import Robot
+from pliant.model.parameters import change_actuator, parse_mode, put_value
+from pliant.ros2_control.tags import HARDWARE, ControlledJoint
 
 MOVING = ("revolute", "continuous", "prismatic")
 """Types of the joints that an actuator can drive."""
@@ -46,31 +40,15 @@ POSES = 64
 """Poses at which the inertia for the default gains is looked at; assumed."""
 
 
-def serve_joints(
-    controlled: Mapping[str, ControlledJoint],
-    types: Mapping[str, str],
-    mimics: Iterable[Mimic],
-    spec: mujoco.MjSpec,
-    timestep: float,
-) -> tuple[dict[str, CompliantActuator], dict[str, JointInterface], list[str]]:
-    """Return the actuators of joints that have ros2_control tags and no plugin of the toolbox.
-
-    Args:
-        controlled: those joints.
-        types: type of every joint of the URDF.
-        mimics: joints that follow others; they are driven by them.
-        spec: the bodies, for the default gains.
-        timestep: time step [s], for the default gains.
-
-    Returns:
-        (actuators by joint, interfaces by joint, notes).
+def serve_joints(controlled: Mapping[str, ControlledJoint], draft: Draft) -> None:
+    """Add the actuators of joints that have ros2_control tags and no plugin of the toolbox.
 
     Raises:
         ModelError: a command interface of a joint that does not move, a gain or parameter that is not valid.
     """
     actuators: dict[str, CompliantActuator] = {}
-    notes: list[str] = []
-    followed = {m.joint: m.other for m in mimics}
+    notes, types, spec = draft.notes, draft.types, draft.spec
+    followed = {m.joint: m.other for m in draft.mimics}
     positioned: list[ControlledJoint] = []
     rolling: list[ControlledJoint] = []
     for joint, described in controlled.items():
@@ -112,13 +90,13 @@ def serve_joints(
                 f"{described.place}joint {joint!r} moves freely: pliant has no mode for its command interface "
                 f"{names}; must be position, velocity, effort, position with stiffness"
             )
-    defaults = _default_gains(spec, [d.joint for d in (*positioned, *rolling)], timestep)
+    defaults = _default_gains(spec, [d.joint for d in (*positioned, *rolling)], spec.option.timestep)
     notes += [_add_velocity_servo(spec, described, defaults.get(described.joint)) for described in rolling]
     for described in positioned:
         actuators[described.joint] = _position_actuator(described, defaults.get(described.joint))
         notes.append(_note(described, actuators[described.joint]))
-    interfaces = {joint: _interface(controlled[joint], actuator) for joint, actuator in actuators.items()}
-    return actuators, interfaces, notes
+    draft.actuators.update(actuators)
+    draft.joints.update({joint: _interface(controlled[joint], actuator) for joint, actuator in actuators.items()})
 
 
 def _add_velocity_servo(spec: mujoco.MjSpec, described: ControlledJoint, default: tuple[float, float] | None) -> str:
@@ -147,7 +125,6 @@ def _interface(described: ControlledJoint, actuator: CompliantActuator) -> Joint
         joint=described.joint,
         compliant="law" in described.params or actuator.mode not in (Mode.LINK_TORQUE, Mode.LINK_PID),
         velocity_limit=velocity if 0.0 < velocity < math.inf else None,
-        command_limits=command_limits(described),
         file=described.file,
         line=described.line,
     )
@@ -273,77 +250,28 @@ def _default_gains(spec: mujoco.MjSpec, joints: list[str], timestep: float) -> d
     return {joint: (frequency, float(a)) for joint, a in zip(joints, least)}
 
 
-def apply_params(robot: Robot, controlled: Mapping[str, ControlledJoint]) -> None:
+def apply_params(actuators: dict[str, CompliantActuator], controlled: Mapping[str, ControlledJoint]) -> None:
     """Set the parameters of pliant's actuators that an exported file carries, such as ``link_friction.torque``.
 
     Raises:
         ModelError: a value that does not fit its parameter; in a file of pliant's own, a parameter that is unknown.
     """
     for joint, described in controlled.items():
-        actuator = robot.actuators.get(joint)
+        actuator = actuators.get(joint)
         if actuator is None:
             continue
         own = {f.name for f in dataclasses.fields(actuator)} | {f.name for f in dataclasses.fields(actuator.law)}
-        values = {}
-        for path, text in described.params.items():
-            head = path.partition(".")[0]
-            if head in own - {"law", "mode"}:
-                values[f"{joint}.{path}"] = text
-            elif described.hardware == HARDWARE and head not in ("law", "mode", "initial_position", *GAINS):
-                raise described.fail(f"the param {path!r} is unknown; {nearest(head, own)}", path)
-        if values:
-            try:
-                robot.update(values)
-            except ModelError as error:
-                raise described.fail(error.message, error.field) from error
-
-
-def place_initially(
-    spec: mujoco.MjSpec,
-    controlled: Mapping[str, ControlledJoint],
-    mimics: Iterable[Mimic],
-    key: str,
-    started: Mapping[str, float],
-) -> list[str]:
-    """Give a spec a key frame with the joints at the initial positions of their state interfaces.
-
-    A joint that mimics another and has no initial position of its own is put where the other puts it.
-
-    Args:
-        spec: the bodies; it gets the key frame unless every joint starts at 0.
-        controlled: the joints of the ros2_control tags.
-        mimics: joints that follow others.
-        key: name of the key frame.
-        started: initial positions that the plugin tags of wings give [rad or m]; those of ros2_control win.
-
-    Returns:
-        Notes: initial positions outside of the joint's limits, other initial values.
-    """
-    notes = []
-    initial = {**started, **{j: d.initial["position"] for j, d in controlled.items() if "position" in d.initial}}
-    for joint, described in controlled.items():
-        ignored = [k for k, v in described.initial.items() if k != "position" and v != 0.0]
-        if ignored:
-            notes.append(f"{described.place}joint {joint!r}: the initial_value of {', '.join(ignored)} has no effect")
-    for mimic in mimics:
-        if mimic.joint not in initial and mimic.other in initial:
-            initial[mimic.joint] = mimic.multiplier * initial[mimic.other] + mimic.offset
-    joints = {j.name: j for j in spec.joints}
-    single = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
-    initial = {n: v for n, v in initial.items() if v != 0.0 and n in joints and joints[n].type in single}
-    if not initial or any(k.name == key for k in spec.keys):
-        return notes
-    try:
-        model = spec.copy().compile()
-    except (ValueError, RuntimeError):
-        return notes  # the robot's own check says what is wrong with it
-    qpos = model.qpos0.copy()
-    for name, value in initial.items():
-        joint = model.joint(name)
-        qpos[joint.qposadr[0]] = value
-        low, high = model.jnt_range[joint.id]
-        if model.jnt_limited[joint.id] and not low <= value <= high:
-            place = controlled[name].place if name in controlled else ""
-            notes.append(f"{place}joint {name!r} starts at {value:g}, outside of its limits {low:g} to {high:g}")
-    spec.add_key(name=key, qpos=qpos)
-    return notes
+        paths = {path: path.split(".") for path in described.params}
+        known = {*own, "law", "mode", "initial_position", *GAINS}
+        unknown = next((path for path, names in paths.items() if names[0] not in known), None)
+        if unknown is not None and described.hardware == HARDWARE:
+            raise described.fail(f"the param {unknown!r} is unknown; {nearest(paths[unknown][0], own)}", unknown)
+        tree: dict[str, object] = {}
+        try:
+            for path, names in paths.items():
+                if names[0] in own - {"law", "mode"}:
+                    put_value(tree, names, described.params[path], f"{joint}.{path}")
+            if tree:
+                actuators[joint] = change_actuator(actuator, tree, joint)
+        except ModelError as error:
+            raise described.fail(error.message, error.field) from error
