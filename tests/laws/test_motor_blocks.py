@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from pliant.base.errors import LawError
-from pliant.laws import BAVS, SEA, AwAS2, CompliantActuator, DCMotor, Electrical, Mode, PreslidingFriction, QbMove
+from pliant.laws import BAVS, SEA, AwAS2, CompliantActuator, DCMotor, Electrical, McKibben, Mode, PreslidingFriction, QbMove
 from pliant.laws.motor import Cogging, Thermal
 
 DT = 1e-3
@@ -136,6 +136,19 @@ def test_a_slew_limit_is_a_ramp_of_its_rate():
     q = np.zeros(1000)
     traces = actuator.simulate(q, q, 0.5, 0.0, DT)
     np.testing.assert_allclose(traces.torque, 40.0 * np.minimum(2.0 * DT * (1.0 + np.arange(1000)), 0.5), atol=1e-9)
+
+
+@pytest.mark.parametrize("rate", [4e5, 4e6, math.inf])
+@pytest.mark.parametrize("other", [2e5, math.inf])
+def test_slew_limits_of_pressures_are_ramps_of_their_rates_and_no_limit_is_none(rate, other):
+    actuator = CompliantActuator(
+        McKibben(), mode=Mode.SPRING_REFS, initial_preset=0.0, reference_slew_1=rate, reference_slew_2=other
+    )
+    q = np.zeros(100)
+    traces = actuator.simulate(q, q, 3e5, 2e5, DT)
+    t = DT * (1.0 + np.arange(100))
+    np.testing.assert_allclose(traces.motor_1_position, np.minimum(rate * t, 3e5), rtol=1e-12)
+    np.testing.assert_allclose(traces.motor_2_position, np.minimum(other * t, 2e5), rtol=1e-12)
 
 
 # -- temperature ---------------------------------------------------------------------------------------------
