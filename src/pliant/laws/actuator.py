@@ -264,6 +264,8 @@ class CompliantActuator:
             reserve(layout.A_PREVIOUS_1, 1)
         if two and self.pid_2 is not None and self.pid_2.velocity_feedforward and self.mode.has_motors:
             reserve(layout.A_PREVIOUS_2, 1)
+        if max(par[layout.A_PREVIOUS_1], par[layout.A_PREVIOUS_2]) >= 0.0:
+            reserve(layout.A_RATES, 2)
         if self.link_friction is not None:
             reserve(layout.A_LINK, 1)
         if self.mode.has_motors:

@@ -52,6 +52,7 @@ A_TEMPERATURE_1 = 37
 A_TEMPERATURE_2 = 38
 P_STATES = 39  # length of the state
 P_LINK_FRICTION = 40  # friction block
+A_RATES = 47  # offset of the rates of both references in the last step, of controllers with feed-forward; 0 for absent
 M_1 = 48  # motor blocks
 M_2 = 96
 C_1 = 144  # controller blocks
