@@ -10,7 +10,18 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from pliant.base.errors import LawError
-from pliant.laws import BAVS, SEA, AwAS2, CompliantActuator, DCMotor, Electrical, McKibben, Mode, PreslidingFriction, QbMove
+from pliant.laws import (
+    BAVS,
+    SEA,
+    AwAS2,
+    CompliantActuator,
+    DCMotor,
+    Electrical,
+    McKibben,
+    Mode,
+    PreslidingFriction,
+    QbMove,
+)
 from pliant.laws.motor import Cogging, Thermal
 
 DT = 1e-3
