@@ -7,7 +7,7 @@ from benches import INERTIA, bench, drive, gravity_torque, smooth_references
 from law_cases import BUILT_IN, VARIANTS, Hardening
 
 from pliant.engine import MujocoEngine
-from pliant.laws import PID, AwAS2, CompliantActuator, DCMotor, Electrical, PreslidingFriction, QbMove
+from pliant.laws import PID, SEA, AwAS2, CompliantActuator, DCMotor, Electrical, PreslidingFriction, QbMove
 
 DT = 1e-3
 N = 600
@@ -189,3 +189,24 @@ def test_an_energy_only_law_drives_the_engine_like_the_built_in_one():
     a, b = (drive(e, "joint", r1, r2, ["joint/position", "joint/stiffness"]) for e in (mine, theirs))
     np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
     assert isinstance(VARIANTS["test_hardening"][0], Hardening)
+
+
+@pytest.mark.parametrize("mode", [1, 5, 6])
+def test_samples_have_the_torques_of_the_feed_forward_of_the_step(mode):
+    motor = DCMotor(friction=PreslidingFriction(torque=0.0))
+    pid = PID(kp=5.0, kd=2.0 if mode >= 5 else 0.2, velocity_feedforward=True)
+    actuator = CompliantActuator(SEA(k=0.0), mode=mode, motor_1=motor, pid_1=pid)
+    engine = MujocoEngine(bench(actuator, dt=2.5e-4, gravity=0.0), check=False)
+    reference, velocity = engine.port("joint/reference_1"), engine.port("joint/velocity")
+    shown, applied = [], []
+    for i in range(600):
+        reference[0] = 0.3 * np.sin(9.0 * 2.5e-4 * min(i, 400))
+        before = engine.data.act[1] if mode >= 5 else velocity[0]
+        engine.step()
+        if mode >= 5:
+            applied.append(motor.inertia * (engine.data.act[1] - before) / 2.5e-4 + motor.damping * before)
+            shown.append(engine.port("joint/motor_1_effort")[0])
+        else:
+            applied.append(engine.data.actuator_force[0])
+            shown.append(engine.port("joint/torque")[0])
+    np.testing.assert_allclose(shown, applied, rtol=0, atol=0.03 * np.abs(applied).max())

@@ -148,6 +148,20 @@ def test_the_servo_lags_38_ms_and_feed_forward_takes_the_controllers_part_away()
     assert ramp_lag(True) == pytest.approx(0.2698 / 125.0, abs=2e-4)
 
 
+def test_the_effort_that_is_shown_has_the_feed_forward_that_was_applied():
+    motor = DCMotor(friction=NO_FRICTION)
+    actuator = CompliantActuator(FREE, mode=5, motor_1=motor, pid_1=PID(velocity_feedforward=True), start="zero")
+    t = np.arange(400) * DT
+    traces = run(actuator, t.size, np.where(t < 0.3, 0.1 * np.sin(8.0 * t), 0.1 * np.sin(2.4)))
+    speed = np.concatenate([[0.0], traces.motor_1_velocity])
+    applied = motor.inertia * np.diff(speed) / DT + motor.damping * speed[:-1]  # the spring has no stiffness
+    assert np.abs(applied).max() > 2.0
+    # The sample has the output at the motor after the step, which is kp v h + kd v' h less.
+    np.testing.assert_allclose(
+        traces.motor_1_effort, applied - 125.0 * DT * speed[1:] - 4.5 * np.diff(speed), rtol=0, atol=1e-9
+    )
+
+
 def test_the_sine_of_the_paper_is_followed_with_17_milliradians_rms():
     t = np.arange(20_000) * DT
     actuator = CompliantActuator(FREE, mode=5, motor_1=DCMotor(friction=NO_FRICTION))
@@ -185,7 +199,7 @@ def test_feed_forward_works_on_the_link_controller_too():
     q = 0.3 * np.sin(4 * np.arange(500) * DT)
     actuator = CompliantActuator(SEA(), mode=1, pid_1=PID(kp=2.0, kd=0.5, velocity_feedforward=True))
     ref = 0.2 * np.sin(6 * np.arange(500) * DT)
-    traces = actuator.simulate(q, np.gradient(q, DT), ref, 0.0, DT, state=[0.0, ref[0]])
+    traces = actuator.simulate(q, np.gradient(q, DT), ref, 0.0, DT, state=[0.0, ref[0], 0.0, 0.0])
     rate = np.diff(ref, prepend=ref[0]) / DT
     np.testing.assert_allclose(traces.torque, 2.0 * (ref - q) + 0.5 * (rate - np.gradient(q, DT)), atol=1e-12)
 

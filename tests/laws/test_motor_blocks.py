@@ -10,7 +10,18 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from pliant.base.errors import LawError
-from pliant.laws import BAVS, SEA, AwAS2, CompliantActuator, DCMotor, Electrical, Mode, PreslidingFriction, QbMove
+from pliant.laws import (
+    BAVS,
+    SEA,
+    AwAS2,
+    CompliantActuator,
+    DCMotor,
+    Electrical,
+    McKibben,
+    Mode,
+    PreslidingFriction,
+    QbMove,
+)
 from pliant.laws.motor import Cogging, Thermal
 
 DT = 1e-3
@@ -123,12 +134,27 @@ def test_the_current_limit_bounds_the_torque():
     assert motor_alone(stalled, 1.0, 3).motor_1_effort[-1] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("inductance", [0.0, 0.01])
-def test_the_bus_sags_by_its_resistance_times_the_current(inductance):
-    coil = dataclasses.replace(COIL, supply_resistance=1.0, inductance=inductance)
+@pytest.mark.parametrize("inductance", [0.0, 1e-4, 0.01])
+@pytest.mark.parametrize("supply", [1.0, 6.0])
+def test_the_bus_sags_by_its_resistance_times_the_current(inductance, supply):
+    coil = dataclasses.replace(COIL, supply_resistance=supply, inductance=inductance)
     stalled = DCMotor(max_torque=50.0, inertia=1e9, electrical=coil)
-    assert motor_alone(stalled, 50.0, 200).motor_1_effort[-1] == pytest.approx(0.5 * 24.0 / (2.0 + 1.0), rel=1e-6)
-    assert motor_alone(stalled, 1.0, 200).motor_1_effort[-1] == pytest.approx(1.0, rel=1e-6)
+    effort = motor_alone(stalled, 50.0, 200).motor_1_effort
+    np.testing.assert_allclose(effort[-20:], 0.5 * 24.0 / (2.0 + supply), rtol=1e-6)
+    assert motor_alone(stalled, 0.5, 200).motor_1_effort[-1] == pytest.approx(0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize("inductance", [0.0, 1e-4])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_motor_that_is_driven_beyond_its_bus_feeds_back_and_raises_it(inductance, sign):
+    coil = dataclasses.replace(COIL, supply_resistance=1.0, inductance=inductance)
+    motor = DCMotor(max_torque=50.0, inertia=1e9, damping=0.0, electrical=coil, friction=NO_FRICTION)
+    actuator = CompliantActuator(FREE, mode=4, motor_1=motor)
+    start = actuator.hold(0.0, DT)[0]
+    start[1] = sign * 60.0  # 30 V of back-EMF against a bus of 24 V
+    q = np.zeros(200)
+    effort = actuator.simulate(q, q, sign * 50.0, 0.0, DT, state=start).motor_1_effort[-1]
+    assert effort == pytest.approx(sign * 0.5 * (24.0 - 30.0) / (2.0 + 1.0), rel=1e-6)
 
 
 def test_a_slew_limit_is_a_ramp_of_its_rate():
@@ -136,6 +162,19 @@ def test_a_slew_limit_is_a_ramp_of_its_rate():
     q = np.zeros(1000)
     traces = actuator.simulate(q, q, 0.5, 0.0, DT)
     np.testing.assert_allclose(traces.torque, 40.0 * np.minimum(2.0 * DT * (1.0 + np.arange(1000)), 0.5), atol=1e-9)
+
+
+@pytest.mark.parametrize("rate", [4e5, 4e6, math.inf])
+@pytest.mark.parametrize("other", [2e5, math.inf])
+def test_slew_limits_of_pressures_are_ramps_of_their_rates_and_no_limit_is_none(rate, other):
+    actuator = CompliantActuator(
+        McKibben(), mode=Mode.SPRING_REFS, initial_preset=0.0, reference_slew_1=rate, reference_slew_2=other
+    )
+    q = np.zeros(100)
+    traces = actuator.simulate(q, q, 3e5, 2e5, DT)
+    t = DT * (1.0 + np.arange(100))
+    np.testing.assert_allclose(traces.motor_1_position, np.minimum(rate * t, 3e5), rtol=1e-12)
+    np.testing.assert_allclose(traces.motor_2_position, np.minimum(other * t, 2e5), rtol=1e-12)
 
 
 # -- temperature ---------------------------------------------------------------------------------------------

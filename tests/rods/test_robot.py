@@ -584,3 +584,13 @@ def test_reciprocity_of_actuator_forces_and_wrenches():
         by_force[:, c] = (up - down) / 2e-3
     want = -s.jacobian()[:3].T
     assert by_force[chosen] == pytest.approx(want[chosen], abs=2e-4 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("joints", [None, ()])
+def test_a_robot_without_actuators_has_a_home(joints):
+    rod = Rod(length=0.5, section=Round(radius=1e-3))
+    limb = Limb(rod=rod, distal=DistalJoint(kind="fixed"))
+    description = RobotDescription(name="whip", limbs=(limb,), home=pose((0, 0, 0.5)), home_joints=joints)
+    home = ContinuumParallelRobot(description).home()
+    assert home.plate_pose[:3, 3] == pytest.approx([0.0, 0.0, 0.5], abs=1e-6)
+    assert home.stable

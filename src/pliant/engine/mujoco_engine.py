@@ -453,6 +453,8 @@ class MujocoEngine:
         stale += [(layout.A_PREVIOUS_1, 0, 1), (layout.A_PREVIOUS_2, 0, 1)]
         if old == Mode.MOTOR_TORQUES:
             stale += [(motor, layout.S_INTEGRAL, 1) for motor in (layout.A_MOTOR_1, layout.A_MOTOR_2)]
+        if row[layout.A_RATES] > 0.0:
+            stale += [(layout.A_RATES, 0, 2)]
         first = int(self.model.actuator_actadr[i])
         for where, offset, length in stale:
             if row[where] >= 0.0:

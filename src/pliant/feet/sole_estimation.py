@@ -260,6 +260,15 @@ class SoleForceEstimator:
             origins[k], turns[k] = origin, turn
         return np.array(origins), np.array(turns), np.array(axes)
 
+    def center_of_mass(self, angles: ArrayLike) -> complex:
+        """Return the centre of mass of the foot in the frame of the root.
+
+        Args:
+            angles: one for each coordinate [rad].
+        """
+        origins, turns, _ = self.shape(angles)
+        return complex(self._masses @ (origins + turns * self._centers) / self._masses.sum())
+
     def _jacobian(self, bodies: NDArray[np.intp], points: NDArray[np.complex128], axes: NDArray[np.complex128]) -> Any:
         """Return the motion of points per radian of every hinge, complex, shape (points, hinges)."""
         return self._path[bodies] * (1j * (points[:, None] - axes[None, :]))

@@ -240,8 +240,8 @@ class CompliantActuator:
         size = 0
         par[layout.A_LINK : layout.A_TEMPERATURE_2 + 1] = -1.0
         par[layout.A_PLAY : layout.A_GEAR_2 + 1] = -1.0
-        par[layout.P_SLEW_1] = min(self.reference_slew_1, layout.BIG)
-        par[layout.P_SLEW_2] = min(self.reference_slew_2, layout.BIG)
+        slews = [0.0 if math.isinf(rate) else rate for rate in (self.reference_slew_1, self.reference_slew_2)]
+        par[layout.P_SLEW_1 : layout.P_SLEW_2 + 1] = slews
 
         def reserve(where: int, length: int) -> None:
             nonlocal size
@@ -264,6 +264,8 @@ class CompliantActuator:
             reserve(layout.A_PREVIOUS_1, 1)
         if two and self.pid_2 is not None and self.pid_2.velocity_feedforward and self.mode.has_motors:
             reserve(layout.A_PREVIOUS_2, 1)
+        if max(par[layout.A_PREVIOUS_1], par[layout.A_PREVIOUS_2]) >= 0.0:
+            reserve(layout.A_RATES, 2)
         if self.link_friction is not None:
             reserve(layout.A_LINK, 1)
         if self.mode.has_motors:
@@ -271,7 +273,7 @@ class CompliantActuator:
                 reserve(layout.A_TEMPERATURE_1, 1)
             if two and isinstance(self.motor_2, DCMotor) and self.motor_2.thermal is not None:
                 reserve(layout.A_TEMPERATURE_2, 1)
-        if min(self.reference_slew_1, self.reference_slew_2) < layout.BIG:
+        if any(slews):
             reserve(layout.A_SLEW, 2)
         first = size
         for where, length in self._blocks():

@@ -32,6 +32,17 @@ from pliant.laws.spring_kernels import (
 )
 
 
+def feedforward_rate(par, k, ref, per, act, rate):
+    """Return the rate of reference ``k``, 0 or 1, in this step, and write that of the states that keep it."""
+    previous = int(par[at.A_PREVIOUS_1 + k])
+    kept = int(par[at.A_RATES])
+    found = (ref - act[previous]) * per
+    rate[previous] = found
+    if kept > 0:
+        rate[kept + k] = (found - act[kept + k]) * per
+    return found
+
+
 def advance_motor(par, k, mode, ref, load, preset, h, act, rate):
     """Write the rates of the states of motor ``k``, 0 or 1."""
     per = 1.0 / h
@@ -54,8 +65,7 @@ def advance_motor(par, k, mode, ref, load, preset, h, act, rate):
     if mode >= 5:
         ref_rate = 0.0
         if prev >= 0:
-            ref_rate = (ref - act[prev]) * per
-            rate[prev] = ref_rate
+            ref_rate = feedforward_rate(par, k, ref, per, act, rate)
         integral, u = motor_command(par, b, c, act[a + 3], ref, pos, vel, ref_rate, h)
     current = act[cur] if cur >= 0 else 0.0
     heat = act[hot] if hot >= 0 else 0.0
@@ -82,8 +92,7 @@ def advance(par, q, dq, r1, r2, h, act, rate):
         ref_rate = 0.0
         k = int(par[at.A_PREVIOUS_1])
         if k >= 0:
-            ref_rate = (r1 - act[k]) * per
-            rate[k] = ref_rate
+            ref_rate = feedforward_rate(par, 0, r1, per, act, rate)
         new, _ = pid_step(par, at.C_1, act[a], r1, q, dq, ref_rate, -at.BIG, at.BIG, h)
         rate[a] = (new - act[a]) * per
     elif mode >= 4 or (mode >= 2 and par[at.P_BLOCKS] > 0.0):
@@ -276,7 +285,7 @@ def simulate(step, par, q, dq, ref_1, ref_2, h, act, load, torque, trace):
         if trace.shape[1] < at.OBSERVATIONS:
             call_show(step[3], par, r1, r2, h, act, rate, trace[i])
         elif mode <= 4:
-            call_observe(step[2], par, q[i], dq[i], r1, r2, h, act, 1.0, trace[i])
+            call_observe(step[2], par, q[i], dq[i], r1, r2, h, act, 2.0, trace[i])
         for k in range(states):
             act[k] += h * rate[k]
         if mode > 4 and trace.shape[1] >= at.OBSERVATIONS:

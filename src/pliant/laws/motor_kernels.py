@@ -62,15 +62,11 @@ def armature(par, b, vel, current, heat, u, h):
     bus = par[b + at.M_SUPPLY]
     emf = par[b + at.M_KB] * vel
     asked = par[b + at.M_RESISTANCE] * u / par[b + at.M_KT]  # the drive knows the cold winding
-    if par[b + at.M_INDUCTANCE] > 0.0:
-        x = h / par[b + at.M_INDUCTANCE]
-        bus = max(bus - par[b + at.M_SUPPLY_RESISTANCE] * abs(current), 0.0)
-        v = min(max(asked, -bus), bus) - emf
-        new = (current + x * v) / (1.0 + x * r)
-    else:
-        high = (bus - emf) / (r + par[b + at.M_SUPPLY_RESISTANCE])  # where the bus has sagged to what the winding gets
-        low = (-bus - emf) / (r + par[b + at.M_SUPPLY_RESISTANCE])
-        new = min(max((asked - emf) / r, low), high)
+    coil = par[b + at.M_INDUCTANCE] / h
+    kept = coil * current - emf
+    r = r + coil
+    sagging = r + par[b + at.M_SUPPLY_RESISTANCE]  # at the limit the bus has sagged to what the winding gets
+    new = min(max((kept + asked) / r, (kept - bus) / sagging), (kept + bus) / sagging)
     new = min(max(new, -most), most)
     if par[b + at.M_CURRENT_RATE] < at.BIG:
         new = min(max(new, current - h * par[b + at.M_CURRENT_RATE]), current + h * par[b + at.M_CURRENT_RATE])

@@ -23,8 +23,24 @@ from pliant.laws.spring_kernels import (
     tendon_force,
 )
 
+ROUNDING = 1.0e-12
+"""Relative difference of a reference and that of the step before at which they are the same."""
 
-def observe_motor(par, k, mode, ref, load, preset, h, act, out):
+
+def reference_rate(par, k, ref, h, act, full):
+    """Return the rate of reference ``k``, 0 or 1, that a feed-forward takes: after a step (``full`` of 1) that of the
+    step, whose reference is still there, otherwise that of the step to come."""
+    previous = int(par[at.A_PREVIOUS_1 + k])
+    if previous < 0:
+        return 0.0
+    change = ref - act[previous]
+    kept = int(par[at.A_RATES])
+    if full == 1.0 and kept > 0 and abs(change) <= ROUNDING * max(1.0, abs(ref)):
+        return act[kept + k]
+    return change / h
+
+
+def observe_motor(par, k, mode, ref, load, preset, h, act, full, out):
     """Write the fields of motor ``k``, 0 or 1, and add its powers in, of friction, damping and copper; returns its
     stored energy.
 
@@ -34,7 +50,6 @@ def observe_motor(par, k, mode, ref, load, preset, h, act, out):
     a = int(par[at.A_MOTOR_1 + k])
     cur = int(par[at.A_CURRENT_1 + k])
     hot = int(par[at.A_TEMPERATURE_1 + k])
-    prev = int(par[at.A_PREVIOUS_1 + k])
     gear = int(par[at.A_GEAR_1 + k])
     o = at.O_MOTOR_1_POSITION + k * at.O_MOTION_STRIDE  # position, velocity, effort
     x = at.O_MOTOR_1_FRICTION + k * at.O_LOSS_STRIDE  # friction, damping, speed limit, stop, cogging
@@ -56,7 +71,7 @@ def observe_motor(par, k, mode, ref, load, preset, h, act, out):
         load = elastic + lost
     u = ref
     if mode >= 5:
-        ref_rate = (ref - act[prev]) / h if prev >= 0 else 0.0
+        ref_rate = reference_rate(par, k, ref, h, act, full)
         _, u = motor_command(par, b, c, act[a + 3], ref, pos, vel, ref_rate, h)
     current = act[cur] if cur >= 0 else 0.0
     heat = act[hot] if hot >= 0 else 0.0
@@ -132,7 +147,8 @@ def observe_link(par, q, dq, load, preset, h, act, out):
 def observe(par, q, dq, r1, r2, h, act, full, out):
     """Write the fields of `fields.OBSERVED` for the present state (act, not the step's result).
 
-    Without ``full`` (0) the stiffness is left out, which no balance of energy needs: it is 0.
+    Without ``full`` (0) the stiffness is left out, which no balance of energy needs: it is 0. It is 1 after a step and
+    2 before one.
     """
     mode = int(par[at.P_MODE])
     for k in range(at.OBSERVATIONS):
@@ -147,8 +163,7 @@ def observe(par, q, dq, r1, r2, h, act, full, out):
     if mode < 2:
         torque = r1
         if mode == 1:
-            k = int(par[at.A_PREVIOUS_1])
-            ref_rate = (r1 - act[k]) / h if k >= 0 else 0.0
+            ref_rate = reference_rate(par, 0, r1, h, act, full)
             _, torque = pid_step(par, at.C_1, act[int(par[at.A_MOTOR_1])], r1, q, dq, ref_rate, -at.BIG, at.BIG, h)
         out[at.O_TORQUE] = torque
         out[at.O_ELASTIC_TORQUE] = nan
@@ -209,8 +224,8 @@ def observe(par, q, dq, r1, r2, h, act, full, out):
             out[at.O_PRESET] = nan
         stored = out[at.O_ENERGY] + out[at.O_BRANCH_ENERGY] + out[at.O_TENDON_ENERGY]
         if mode >= 4:
-            stored += observe_motor(par, 0, mode, ref_1, load_1, preset, h, act, out)
+            stored += observe_motor(par, 0, mode, ref_1, load_1, preset, h, act, full, out)
             if par[at.A_MOTOR_2] >= 0.0:
-                stored += observe_motor(par, 1, mode, ref_2, load_2, preset, h, act, out)
+                stored += observe_motor(par, 1, mode, ref_2, load_2, preset, h, act, full, out)
     observe_link(par, q, dq, load, preset, h, act, out)
     out[at.O_STORED_ENERGY] = stored

@@ -19,7 +19,9 @@ def delayed_references(par, r1, r2, act):
 
 
 def slewed(reference, before, rate, h):
-    """Return a reference that moves by at most ``rate`` from where it was one step ``before``."""
+    """Return a reference that moves by at most ``rate`` from where it was one step ``before``; 0: without limit."""
+    if rate == 0.0:
+        return reference
     return before + min(max(reference - before, -h * rate), h * rate)
 
 

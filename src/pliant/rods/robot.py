@@ -250,7 +250,7 @@ class ContinuumParallelRobot:
     def _solve_home(self) -> Solution:
         d = self.description
         tolerance, load, steps = self._tolerance(None), np.zeros(6), self._steps(None, None)
-        joints = None if d.home_joints is None else np.array(d.home_joints, dtype=float)
+        joints = np.array(d.home_joints, dtype=float) if d.home_joints else None
         tasks: list[Task] = []
         fault: PliantError | None = None
         try:

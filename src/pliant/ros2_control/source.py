@@ -268,8 +268,8 @@ def _servo(model: mujoco.MjModel, actuator: int) -> tuple[str, dict[str, float]]
     gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
     fixed = int(model.actuator_gaintype[actuator]) == int(mujoco.mjtGain.mjGAIN_FIXED)
     affine = int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
-    if fixed and affine and gain[0] > 0.0:
-        gear = float(model.actuator_gear[actuator, 0]) ** 2
+    gear = float(model.actuator_gear[actuator, 0]) ** 2
+    if fixed and affine and gain[0] > 0.0 and gear > 0.0:
         if np.isclose(bias[1], -gain[0]):
             return "position", {"p": float(gain[0]) * gear, "d": max(0.0, -float(bias[2])) * gear}
         if bias[1] == 0.0 and np.isclose(bias[2], -gain[0]):

@@ -1,5 +1,6 @@
 """The sensing of a SoftFoot's sole: angles and contact forces against the simulation, for every kind of foot."""
 
+import mujoco
 import numpy as np
 import pytest
 from daily import by_day
@@ -18,10 +19,12 @@ SILENT = {
 LUMPED = {"n_chains": 1, "lump": True, "coupling": "midpoint", "tendon": "fixed"}
 
 
-def pressed(seconds=2.0, *, sole=None, seed=0, **options):
-    """The device and its last sample after the foot was pressed."""
+def pressed(seconds=2.0, *, sole=None, seed=0, tilt=0.0, **options):
+    """The device and its last sample after the foot was pressed on ground that is tilted sideways."""
     listed = find_robot("softfoot")
     robot = listed.function(listed.options_class(**{"timestep": 0.004, **options}))
+    floor = next(geom for geom in robot.spec.geoms if geom.type == mujoco.mjtGeom.mjGEOM_PLANE)
+    floor.quat = [np.cos(0.5 * tilt), np.sin(0.5 * tilt), 0.0, 0.0]
     described = Sole(name="sole", body="attachment_cube", **(sole or {}))
     robot.devices = [described]
     device = SoleDevice(described, robot)
@@ -91,6 +94,37 @@ def test_the_wrench_of_the_ankle_is_what_gives_the_size_of_the_forces():
     assert measured == pytest.approx(true, abs=1.0)
     told, _ = total(ankle="load", load=150.0)
     assert told == pytest.approx(150.0 + true - 200.0, abs=2.0)
+
+
+def wrench_of_the_ground(device):
+    """Force of all contacts on the foot and its moment about the ankle, in the axes of the root."""
+    model, data = device._state.model, device._state.data
+    root = model.body("attachment_cube").id
+    total, moment = np.zeros(3), np.zeros(3)
+    for i, contact in enumerate(data.contact):
+        found = np.zeros(6)
+        mujoco.mj_contactForce(model, data, i, found)
+        axes = contact.frame.reshape(3, 3)
+        sign = 1.0 if model.geom_bodyid[contact.geom[1]] >= root else -1.0
+        force, couple = sign * axes.T @ found[:3], sign * axes.T @ found[3:]
+        total += force
+        moment += couple + np.cross(contact.pos - data.xpos[root], force)
+    turn = data.xmat[root].reshape(3, 3)
+    return turn.T @ total, turn.T @ moment
+
+
+@pytest.mark.parametrize(("tilt", "side"), [(0.1, "left"), (-0.06, "right")])
+def test_the_ankle_tells_the_force_and_the_moments_across_the_foot(tilt, side):
+    kind = {**LUMPED, "n_chains": 3, "side": side}
+    device, values = pressed(sole=SILENT, tilt=tilt, **kind)
+    force, moment = wrench_of_the_ground(device)
+    assert abs(force[2]) > 15.0  # of 309 N
+    assert abs(moment[0]) > 5.0  # a centre of pressure 17 mm beside the ankle or more
+    np.testing.assert_allclose(values["true_force"], force, atol=1e-9)
+    np.testing.assert_allclose(values["force"], force, atol=0.5)
+    np.testing.assert_allclose(values["torque"], moment, atol=0.05)
+    _, told = pressed(sole={**SILENT, "ankle": "load"}, tilt=tilt, **kind)
+    assert [told["force"][2], *told["torque"][:2]] == [0.0, 0.0, 0.0]
 
 
 def test_on_flat_ground_the_bands_alone_say_nothing_about_the_load():

@@ -287,7 +287,8 @@ def test_the_position_servos_of_a_plain_model_are_a_group(tmp_path):
         '<mujoco><option gravity="0 0 0"/><worldbody><body name="a"><joint name="a" damping="0.1"/><geom size="0.1"/>'
         '<body name="b" pos="0.5 0 0"><joint name="b" damping="0.1"/><geom size="0.1"/></body></body></worldbody>'
         '<actuator><position name="a_servo" joint="a" kp="400" kv="40" gear="2"/>'
-        '<position name="b_servo" joint="b" kp="400" kv="40"/><motor name="push" joint="b"/></actuator></mujoco>'
+        '<position name="b_servo" joint="b" kp="400" kv="40" gear="-1"/><motor name="push" joint="b"/>'
+        '<position name="idle" joint="b" kp="400" gear="0"/></actuator></mujoco>'
     )
     with RosRun(load(path), clock=False) as run:
         run.simulation.step(5)

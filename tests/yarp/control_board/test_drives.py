@@ -58,6 +58,21 @@ def test_a_geared_motor_gives_the_torque_at_the_joint():
     assert rig.board.read_row("torque")[0] == pytest.approx(2.5)
 
 
+@pytest.mark.parametrize("kind", ["motor", "position", "velocity"])
+def test_an_actuator_whose_gear_is_zero_moves_no_joint_and_the_next_one_is_taken(kind):
+    idle = f'<{kind} name="idle" joint="wrist" gear="0"/>'
+    with pytest.raises(DeviceError, match="'wrist' has no actuator that a control board can command"):
+        arm(joints=("wrist",), actuators=f"<actuator>{idle}</actuator>")
+    back = '<position name="back" joint="wrist" kp="80" kv="4" gear="-2"/>'
+    rig = arm(joints=("wrist",), actuators=f"<actuator>{idle}{back}</actuator>")
+    rig.board.set_control_mode("torque")
+    rig.board.refer("torque", [0.3])
+    rig.step(20)
+    rig.board.write()
+    rig.engine.forward()
+    assert rig.engine.data.qfrc_actuator[2] == pytest.approx(0.3, abs=1e-9)
+
+
 def test_a_joint_without_actuator_gets_a_motor_of_its_name():
     rig = arm()
     assert [rig.engine.model.actuator(i).name for i in range(3)] == list(JOINTS)

@@ -214,13 +214,14 @@ class SoleDevice(SensorDevice):
         self.contact_bodies = tuple(self._sole.bodies[body] for body in soles)
         count, contacts, tendons = len(self._joints), len(soles), len(self._sole.tendons)
         axes = "in the axes of the foot's root (x to the toes, y down)"
+        sideways = "as the ankle measures it, 0 where it measures nothing"
         fields = {
             "position": FieldInfo((count,), "rad", "measured angles of the joints, positive with the distal end down"),
             "velocity": FieldInfo((count,), "rad/s", "measured rates of the joints"),
             "effort": FieldInfo((count,), "N m", "torque of the elastic bands at the measured angles"),
             "pitch": FieldInfo((), "rad", "measured pitch of the foot's root, positive with the toes down"),
-            "force": FieldInfo((3,), "N", f"estimated force of the ground on the foot, {axes}"),
-            "torque": FieldInfo((3,), "N m", f"its moment about the ankle, {axes}; the one about z is estimated"),
+            "force": FieldInfo((3,), "N", f"estimated force of the ground on the foot, {axes}; z {sideways}"),
+            "torque": FieldInfo((3,), "N m", f"its estimated moment about the ankle, {axes}; x, y {sideways}"),
             "contact_force": FieldInfo((contacts,), "N", "estimated force upwards on each body of the sole"),
             "tension": FieldInfo((tendons,), "N", "estimated tension of each tendon"),
             "imbalance": FieldInfo((), "N m", "root mean square of the joint torques that the estimate leaves over"),
@@ -302,10 +303,12 @@ class SoleDevice(SensorDevice):
         angles, rates = self._filter.update(self._rates, self._accelerations, self.sample_period_ns * 1e-9)
         pitch, angles, rates = float(angles[0]), angles[1:], rates[1:]
         wrench = load = None
+        sideways = np.zeros(3)
         if self._ankle:
             force = described.force_noise.disturb(self._ankle["force"], self._biases[2], rng)
             torque = described.torque_noise.disturb(self._ankle["torque"], self._biases[3], rng)
             wrench = np.array([force[0], force[1], torque[2]])
+            sideways = self._sideways(angles, force, torque)
         elif described.ankle == "load":
             load = described.load
         found = self._estimator.estimate(angles, pitch=pitch, ankle=wrench, load=load)
@@ -314,8 +317,8 @@ class SoleDevice(SensorDevice):
             "velocity": rates,
             "effort": -self._stiffness * angles,
             "pitch": pitch,
-            "force": np.array([*found.force, 0.0]),
-            "torque": np.array([0.0, 0.0, found.moment]),
+            "force": np.array([*found.force, sideways[2]]),
+            "torque": np.array([sideways[0], sideways[1], found.moment]),
             "contact_force": self._group @ found.normal,
             "tension": found.tension,
             "imbalance": found.residual,
@@ -328,6 +331,17 @@ class SoleDevice(SensorDevice):
             values["true_force"] = total
             values["true_contact_force"] = upwards
         return values
+
+    def _sideways(self, angles: np.ndarray, force: np.ndarray, torque: np.ndarray) -> np.ndarray:
+        """Return what the ankle measures of the ground out of the sagittal plane: moments about x and y, force along z.
+
+        It is what the leg does to the foot at rest less the weight of the foot, which the unit on the root feels.
+        """
+        felt = self._accelerations[0]
+        weight = felt * (-GRAVITY * sum(self._sole.masses) / max(float(np.linalg.norm(felt)), 1.0))
+        center = self._estimator.center_of_mass(angles)
+        about = torque + np.cross([center.real, center.imag, 0.0], weight)
+        return -np.array([about[0], about[1], force[2] + weight[2]])
 
     def _true_forces(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the force of all contacts on the foot in the axes of its root, and the one upwards on each body."""

@@ -119,8 +119,8 @@ def find_drive(
         plain = int(model.actuator_dyntype[i]) == int(mujoco.mjtDyn.mjDYN_NONE)
         fixed = int(model.actuator_gaintype[i]) == int(mujoco.mjtGain.mjGAIN_FIXED)
         affine = int(model.actuator_biastype[i]) in (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
-        gain = float(model.actuator_gainprm[i, 0])
-        if not (plain and fixed and affine and gain != 0.0):
+        gain, gear = float(model.actuator_gainprm[i, 0]), float(model.actuator_gear[i, 0])
+        if not (plain and fixed and affine and gain != 0.0 and gear != 0.0):
             continue
         has_bias = int(model.actuator_biastype[i]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
         b0, b1, b2 = model.actuator_biasprm[i, :3].tolist() if has_bias else (0.0, 0.0, 0.0)
@@ -128,7 +128,7 @@ def find_drive(
             Drive(
                 kind=at.SERVO if b1 != 0.0 else at.FORCE,
                 control=int(model.actuator_ctrladr[i]),
-                gear=float(model.actuator_gear[i, 0]),
+                gear=gear,
                 gain=gain,
                 bias=(b0, b1, b2),
                 **common,
@@ -137,7 +137,7 @@ def find_drive(
     if not found:
         raise DeviceError(
             f"{board}: the joint {joint!r} has no actuator that a control board can command; must be a motor, a "
-            "position or velocity servo without states of its own, or a compliant actuator",
+            "position or velocity servo with a gear and without states of its own, or a compliant actuator",
             field="joints",
         )
     return min(found, key=lambda drive: drive.kind)
