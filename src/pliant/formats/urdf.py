@@ -40,6 +40,8 @@ SMALLEST_MASS = 1e-6
 """Mass of a link of mass 0 that moves by itself [kg].  # assumed: a thousandth of a gram"""
 SMALLEST_LEVER = 1e-2
 """Radius of gyration that such a link has at least [m].  # assumed"""
+HELD = 1e-6
+"""Half of the range of a joint with equal limits, which MuJoCo does not take [rad or m].  # assumed"""
 INERTIA_PLACES = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
 VECTORS = {"xyz": 3, "rpy": 3, "size": 3, "radius": 1, "length": 1, "scale": 3, "rgba": 4}
 VECTOR_PLACES = {
@@ -55,6 +57,16 @@ VECTOR_PLACES = {
     ("mesh", "scale"),
     ("color", "rgba"),
 }
+SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
+"""Shapes of a ``<geometry>`` that are read."""
+SINGLE_TAGS = {
+    "link": ("inertial",),
+    "inertial": ("origin", "mass", "inertia"),
+    "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
+    "visual": ("origin", "geometry", "material"),
+    "collision": ("origin", "geometry"),
+}
+"""Elements that a link, a joint or a part of them has once."""
 ALWAYS_TAGS = ("implicitSpringDamper", "preserveFixedJoint", "disableFixedJointLumping")
 """Gazebo's tags that ask for what is done in any case: implicit damping, and links behind fixed joints are kept."""
 COMPILER = {"balanceinertia": "true", "fusestatic": "false", "discardvisual": "false", "strippath": "false"}
@@ -163,7 +175,7 @@ class _Checker(Sink):
         self.joints: dict[str, str] = {}
         self.velocity_limits: dict[str, float] = {}
         self.massless: dict[str, tuple[ET.Element, np.ndarray]] = {}
-        """Links of mass 0, or without shapes and <inertial>: their <inertial>, taken out, and their inertia."""
+        """Links of mass 0, or without collision shapes and <inertial>: their <inertial>, taken out, and their inertia."""
         self.weightless: set[str] = set()
         """Links that need no mass, since they are fixed to others or carry some: without <inertial> they have none."""
         joints = root.findall("joint")
@@ -181,6 +193,7 @@ class _Checker(Sink):
         for tag in self.root.iterfind("gazebo[@reference]/*[@value]"):
             tag.text = (tag.text or "").strip() or tag.get("value")  # the older way to write it, which Gazebo reads too
         for part in (e for top in self.root if top.tag in ("link", "joint") for e in top.iter()):
+            self._once(part)
             self._vectors(part)
         for link in self.root.findall("link"):
             name = link.get("name", "")
@@ -190,6 +203,7 @@ class _Checker(Sink):
                 first = line_of(self.links[name])
                 raise self.fail(link, f"the link {name!r} exists already, from line {first}", name)
             self.links[name] = link
+            self._shapes(link, name)
             self._inertial(link, name)
         if not self.links:
             raise self.fail(self.root, "the robot has no link")
@@ -236,7 +250,9 @@ class _Checker(Sink):
             mass.set("value", repr(SMALLEST_MASS))
             _write_inertia(element, axes, np.maximum(principal, SMALLEST_MASS * SMALLEST_LEVER**2))
             self.links[name].append(inertial)
-            what = f"link {name!r} has {'mass 0' if told else 'no <inertial> and no shapes'}; it moves by itself"
+            what = (
+                f"link {name!r} has {'mass 0' if told else 'no <inertial> and no collision shape'}; it moves by itself"
+            )
             self.note(self.links[name], f"{what} and is given {SMALLEST_MASS:g} kg, as MuJoCo wants a mass")
 
     def _number(self, element: ET.Element, attribute: str, what: str) -> float | None:
@@ -260,13 +276,33 @@ class _Checker(Sink):
                 raise self.fail(element, error.message, attribute) from error
             if not np.all(np.isfinite(numbers)):
                 raise self.fail(element, f"<{element.tag}> {attribute} is {text!r}; must be finite numbers", attribute)
+            element.set(attribute, text.replace(",", " "))
             if element.tag in ("box", "sphere", "cylinder", "capsule") and min(numbers) <= 0.0:
                 raise self.fail(element, f"<{element.tag}> {attribute} is {text!r}; must be above 0 m", attribute)
+
+    def _once(self, element: ET.Element) -> None:
+        """Keep the first of elements that stand once, as the readers of ROS do."""
+        for tag in SINGLE_TAGS.get(element.tag, ()):
+            first, *others = element.findall(tag) or [element]
+            for other in others:
+                self.note(
+                    other, f"a second <{tag}> of a <{element.tag}> is left out; the first is in line {line_of(first)}"
+                )
+                element.remove(other)
+
+    def _shapes(self, link: ET.Element, name: str) -> None:
+        """Leave out the shapes that are not read."""
+        for element in [e for e in link if e.tag in ("visual", "collision")]:
+            shapes = [shape.tag for shape in element.iterfind("geometry/*")]
+            if not any(shape in SHAPES for shape in shapes):
+                found = f"the <{element.tag}> has {f'the shape <{shapes[0]}>' if shapes else 'no shape'}"
+                self.note(element, f"link {name!r}: {found}; must be one of {', '.join(SHAPES)}. It is left out")
+                link.remove(element)
 
     def _inertial(self, link: ET.Element, name: str) -> None:
         inertial = link.find("inertial")
         if inertial is None:
-            if link.find(".//geometry") is None and name not in self.exact:
+            if link.find("collision") is None and name not in self.exact:
                 inertial = ET.Element("inertial")
                 ET.SubElement(inertial, "mass")
                 ET.SubElement(inertial, "inertia")
@@ -312,7 +348,7 @@ class _Checker(Sink):
                 f"{least:.3g}, MuJoCo wants them above 0",
             )
             principal = np.sort(repaired)
-        if value == 0.0:
+        if value <= mujoco.mjMINVAL:
             # MuJoCo wants positive definite or nothing: a link of mass 0 is one without <inertial>.
             link.remove(inertial)
             self.massless[name] = (inertial, matrix)
@@ -384,8 +420,16 @@ class _Checker(Sink):
                     f"joint {name!r} has the limits {joint_limits['lower']} to "
                     f"{joint_limits['upper']}; it moves freely",
                 )
-            elif lower == upper == 0.0 and limit.get("lower") is not None:
-                self.note(limit, f"joint {name!r} has equal limits of 0; MuJoCo takes them as none")
+            elif values["lower"] is None and values["upper"] is None:
+                self.note(limit, f"joint {name!r} has neither a lower nor an upper limit; it moves freely")
+            elif lower == upper and not any(values.values()):
+                self.note(
+                    limit,
+                    f"joint {name!r} has a <limit> of zeros only; they are taken as not filled in, it moves freely",
+                )
+            elif lower == upper:
+                limit.attrib.update(lower=repr(lower - HELD), upper=repr(upper + HELD))
+                self.note(limit, f"joint {name!r} has equal limits; it is held at {lower:g} within {HELD:g}")
         for attribute in ("effort", "velocity"):
             value = values[attribute]
             if value is not None and value < 0.0:
@@ -401,6 +445,12 @@ class _Checker(Sink):
 
     def _tree(self, parent_of: dict[str, tuple[str, ET.Element]]) -> None:
         roots = [name for name in self.links if name not in parent_of]
+        for parent, joint in parent_of.values():
+            if joint.get("type") == "floating" and parent != "world":
+                message = (
+                    f"joint {joint.get('name')!r} of type floating has the parent {parent!r}; must be the root link"
+                )
+                raise self.fail(joint, f"{message} 'world', as only links on the world float", "type")
         if not roots:
             raise self.fail(self.root, "every link is the child of a joint: the joints form a loop")
         if len(roots) > 1:
