@@ -276,3 +276,17 @@ def test_commas_in_vectors_are_read(tmp_path):
 def test_a_floating_joint_that_is_not_on_the_world_is_refused_with_its_line(tmp_path):
     with pytest.raises(pliant.PliantError, match=r"robot\.urdf:1: joint 'a' of type floating has the parent 'base'"):
         one_joint(tmp_path, kind="floating", limit="")
+
+
+def test_a_note_names_the_links_that_have_the_mass_of_their_shapes(tmp_path):
+    (note,) = (note for note in one_joint(tmp_path, arm=f'<link name="arm">{SHAPES}</link>').notes if "1000" in note)
+    assert "robot.urdf:1: link 'arm' has no <inertial>: it has the mass of its collision shapes, at 1000 kg/m^3" in note
+
+
+def test_one_note_names_all_joints_that_are_alike(tmp_path):
+    limit = '<limit lower="-1" upper="1" effort="0" velocity="9"/>'
+    links = [LINK.format(f"l{i}", 1, 1) for i in range(9)]
+    joints = [JOINT.format(f"j{i}", "revolute", f"l{i}", f"l{i + 1}", limit) for i in range(8)]
+    (note,) = (note for note in load(tmp_path, *links, *joints).notes if "effort" in note)
+    named = ", ".join(f"'j{i}'" for i in range(6))
+    assert note.endswith(f"robot.urdf:1: joints {named}, ... (8 in all) have effort 0, which is taken as no limit")

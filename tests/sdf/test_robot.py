@@ -151,6 +151,34 @@ def test_a_link_without_inertia_has_the_default_of_sdf(load):
     assert any("SDF's default, 1 kg" in note for note in robot.notes)
 
 
+VOLUMES = {
+    "<box><size>.1 .2 .3</size></box>": 0.006,
+    "<sphere><radius>.1</radius></sphere>": 4e-3 / 3 * math.pi,
+    "<cylinder><radius>.1</radius><length>.2</length></cylinder>": 2e-3 * math.pi,
+    "<capsule><radius>.1</radius><length>.2</length></capsule>": (2e-3 + 4e-3 / 3) * math.pi,
+    "<ellipsoid><radii>.1 .2 .3</radii></ellipsoid>": 4 / 3 * math.pi * 0.006,
+}
+"""Shapes, and their volumes [m^3]."""
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize(
+    ("of_link", "of_shape", "density"),
+    [(None, None, 1000.0), (500, None, 500.0), (None, 200, 200.0), (500, 200, 200.0)],
+)
+@pytest.mark.parametrize("shape", VOLUMES)
+def test_an_automatic_inertia_is_that_of_the_shapes_with_their_density(shape, of_link, of_shape, density, fixed, load):
+    inertial, dense = (f"<density>{d}</density>" if d is not None else "" for d in (of_link, of_shape))
+    part = f"<collision name='c'>{dense}<geometry>{shape}</geometry></collision>"
+    shown = f"<visual name='v'><geometry>{shape}</geometry></visual>"
+    links = f"<link name='a'><inertial auto='true'>{inertial}</inertial>{part}{shown}</link>"
+    if fixed:
+        links += link("b") + "<joint name='j' type='fixed'><parent>b</parent><child>a</child></joint>"
+    robot = load(world(model("m", links)))
+    assert robot.compile().body("a").mass[0] == pytest.approx(density * VOLUMES[shape], rel=1e-9)
+    assert robot.notes == []
+
+
 ARM = model("m", link("a") + link("b"))
 REFUSED = {
     "no version": ("<sdf><world name='w'/></sdf>", "x.sdf:1: the SDF has no version; must be 1.5 to 1.11"),

@@ -140,7 +140,7 @@ def read_bodies(
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo refuses the URDF: {' '.join(str(error).split())}", file=file) from error
     given = {name for name, link in checker.links.items() if link.find("inertial") is not None} | {*extension.inertials}
-    weightless = set() if compiler.get("inertiafromgeom") == "true" else checker.weightless - given
+    weightless = set() if compiler.get("inertiafromgeom") == "true" else checker.weightless - given - checker.dense
     for name in weightless:
         body = model.spec.body(name)  # none: the root that the file calls as the world
         for geom in body.geoms if body is not None else ():
@@ -175,13 +175,22 @@ class _Checker(Sink):
         self.joints: dict[str, str] = {}
         self.velocity_limits: dict[str, float] = {}
         self.massless: dict[str, tuple[ET.Element, np.ndarray]] = {}
-        """Links of mass 0, or without collision shapes and <inertial>: their <inertial>, taken out, and their inertia."""
+        """Links of mass 0, or without collisions and <inertial>: their <inertial>, taken out, and their inertia."""
         self.weightless: set[str] = set()
         """Links that need no mass, since they are fixed to others or carry some: without <inertial> they have none."""
         joints = root.findall("joint")
         children = ((j, j.find("child")) for j in joints if j.get("type") == "fixed")
         self.exact: set[str] = {e.get("body", "") for e in root.findall("mujoco/inertial")}
         """Links whose inertia the ``<mujoco>`` element gives, so that nothing has to be raised."""
+        dense = [geom.attrib for geom in root.iterfind("mujoco/geom[@density]")]
+        self.dense = {geom.get("body", "") for geom in dense}
+        """Links with shapes whose density the ``<mujoco>`` element gives."""
+        named = {geom.get("name") for geom in dense if "body" not in geom}
+        for link in root.findall("link"):
+            if any(part.get("name") in named for part in link.iterfind("collision[@name]")):
+                self.dense.add(link.get("name", ""))
+        self.alike: dict[tuple[str, str, str], list[tuple[ET.Element, str]]] = {}
+        """Elements and names to which one note applies, by their kind and what it says of one and of several."""
         self.fixed: set[str] = {child.get("link", "") for _, child in children if child is not None}
 
     def run(self) -> None:
@@ -221,13 +230,22 @@ class _Checker(Sink):
             self._joint(joint, name, parent_of)
         self._tree(parent_of)
         self._massless(parent_of)
+        for (kind, one, many), found in self.alike.items():
+            shown = ", ".join(repr(name) for _, name in found[:6]) + (", ..." if len(found) > 6 else "")
+            count = f" ({len(found)} in all)" if len(found) > 6 else ""
+            said = f"{kind} {shown} {one}" if len(found) == 1 else f"{kind}s {shown}{count} {many}"
+            self.note(found[0][0], said)
+
+    def _alike(self, element: ET.Element, name: str, kind: str, one: str, many: str) -> None:
+        """Note something that many links or joints of a robot can have, once for all of them."""
+        self.alike.setdefault((kind, one, many), []).append((element, name))
 
     def _massless(self, parent_of: dict[str, tuple[str, ET.Element]]) -> None:
         """Give links of mass 0 that move by themselves the smallest mass that MuJoCo takes; others need none."""
         carried = dict.fromkeys(self.links, 0.0)
         for name, link in self.links.items():
             mass = link.find("inertial/mass")
-            value = float(mass.get("value", "0")) if mass is not None else float(name in self.exact)
+            value = float(mass.get("value", "0")) if mass is not None else float(name in self.exact | self.dense)
             at: str | None = name
             while at is not None:
                 carried[at] += value
@@ -237,6 +255,18 @@ class _Checker(Sink):
             joint = parent_of[name][1] if name in parent_of else None
             if joint is None or joint.get("type") == "fixed" or carried[name] > 0.0:
                 self.weightless.add(name)
+        if self.root.find("mujoco/compiler[@inertiafromgeom='true']") is None:
+            for name, link in self.links.items():
+                has_mass = name in self.weightless or name in self.massless or name in self.dense
+                if not has_mass and link.find("inertial") is None:
+                    says = "no <inertial>: {} the mass of {} collision shapes, at 1000 kg/m^3"
+                    self._alike(
+                        link,
+                        name,
+                        "link",
+                        f"has {says.format('it has', 'its')}",
+                        f"have {says.format('they have', 'their')}",
+                    )
         for name, (inertial, matrix) in self.massless.items():
             element, mass = inertial.find("inertia"), inertial.find("mass")
             assert element is not None
@@ -244,7 +274,8 @@ class _Checker(Sink):
             told = mass.get("value") is not None
             if name in self.weightless:
                 if told:
-                    self.note(inertial, f"link {name!r} has mass 0; its <inertial> is left out")
+                    says = "mass 0; its <inertial> is left out", "mass 0; their <inertial> is left out"
+                    self._alike(inertial, name, "link", f"has {says[0]}", f"have {says[1]}")
                 continue
             principal, axes = np.linalg.eigh(matrix)
             mass.set("value", repr(SMALLEST_MASS))
@@ -302,7 +333,7 @@ class _Checker(Sink):
     def _inertial(self, link: ET.Element, name: str) -> None:
         inertial = link.find("inertial")
         if inertial is None:
-            if link.find("collision") is None and name not in self.exact:
+            if link.find("collision") is None and name not in self.exact | self.dense:
                 inertial = ET.Element("inertial")
                 ET.SubElement(inertial, "mass")
                 ET.SubElement(inertial, "inertia")
@@ -438,7 +469,8 @@ class _Checker(Sink):
             elif value is not None and math.isinf(value):
                 del limit.attrib[attribute]
         if values["effort"] == 0.0:
-            self.note(limit, f"joint {name!r}: effort 0 is taken as no limit")
+            says = "effort 0, which is taken as no limit"
+            self._alike(limit, name, "joint", f"has {says}", f"have {says}")
         velocity = values["velocity"]
         if velocity is not None and 0.0 < velocity < math.inf:
             self.velocity_limits[name] = velocity

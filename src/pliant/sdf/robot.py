@@ -25,6 +25,8 @@ NO_LIMIT = 1e16
 """Limits of this size and above are none, as in SDFormat."""
 GRID = "1"
 """Distance of the lines that a viewer draws on a plane [m]."""
+DENSITY = 1000.0
+"""Density of links with ``<inertial auto="true">`` that name none, as in SDFormat [kg/m^3]."""
 NO_SHAPE = ("empty", "heightmap", "polyline", "image", "cone")
 """Shapes that are not read."""
 
@@ -69,6 +71,7 @@ class _Writer(Sink):
         self.world = world
         self.urdf = Node("robot", {"name": self.name()})
         self.extension = Node("mujoco")
+        self.density: float | None = None
         self.shapes: set[str] = set()
         self.default_masses: list[str] = []
 
@@ -136,10 +139,11 @@ class _Writer(Sink):
 
     def inertial(self, tags: Tags, node: Node, name: str) -> None:
         element = tags.child("inertial")
+        self.density = None
         if element is not None and element.get("auto", "").strip().lower() in ("true", "1"):
-            if element.find("density") is not None:
-                self.note(element, f"link {name!r}: <density> of <inertial auto='true'> is not read; it is 1000 kg/m^3")
-            return  # MuJoCo computes the inertia of the shapes, of 1000 kg/m^3 as SDF's default
+            # MuJoCo computes the inertia of the shapes.
+            self.density = Tags(element, f"link {name!r}", self.file).number("density", DENSITY, least=0.0)
+            return
         inner = Tags(element if element is not None else Node("inertial"), f"link {name!r}", self.file)
         if inner.child("mass") is None and inner.child("inertia") is None:
             self.default_masses.append(name)
@@ -192,10 +196,13 @@ class _Writer(Sink):
             raise tags.fault(f"<geometry><{kind}> is no shape that is read", "geometry", kinds[0])
         if color is not None:
             self.put(self.put(part, "material", name=f"{name}_color"), "color", rgba=numbers(color))
-        friction = tags.child("surface/friction/ode/mu")
-        if friction is not None and role == "collision":
-            value = tags.number("surface/friction/ode/mu", 1.0, least=0.0)
-            self.put(self.extension, "geom", friction, name=name, friction=repr(min(value, 1e3)))
+        surface = {}
+        if role == "collision" and tags.child("surface/friction/ode/mu") is not None:
+            surface["friction"] = repr(min(tags.number("surface/friction/ode/mu", 1.0, least=0.0), 1e3))
+        if role == "collision" and self.density is not None:
+            surface["density"] = repr(tags.number("density", self.density, least=0.0))
+        if surface:
+            self.put(self.extension, "geom", element, name=name, **surface)
 
     def own_shape(
         self, tags: Tags, kind: str, name: str, link: str, role: str, X: Array, color: list[float] | None
@@ -226,6 +233,8 @@ class _Writer(Sink):
         )
         if role == "visual":
             geom.attrib.update(contype="0", conaffinity="0", group="1")
+        elif self.density is not None:
+            geom.set("density", repr(tags.number("density", self.density, least=0.0)))
         if color is not None:
             geom.set("rgba", numbers(color))
 
