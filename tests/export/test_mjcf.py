@@ -235,3 +235,21 @@ def test_meshes_that_are_not_found_are_named():
     spec = mujoco.MjSpec()
     spec.add_mesh(name="hull", file="hull.stl")
     assert _locate_files(spec) == ({}, ["the files 'hull.stl' are not part of the MJCF: copy them beside it"])
+
+
+@pytest.mark.parametrize("flag", ["", '<flag gravity="disable"/>'])
+@pytest.mark.parametrize("integrator", ["Euler", "implicit", "implicitfast", "RK4"])
+@pytest.mark.parametrize("timestep", [0.001, 0.002, 0.004])
+def test_time_step_and_integrator_are_named_also_where_they_are_the_defaults_of_mujoco(
+    timestep, integrator, flag, tmp_path
+):
+    option = f'<option timestep="{timestep}" integrator="{integrator}">{flag}</option>'
+    body = '<body><joint name="j"/><geom size="0.1"/></body>'
+    (tmp_path / "a.xml").write_text(f"<mujoco>{option}<worldbody>{body}</worldbody></mujoco>")
+    robot = load(tmp_path / "a.xml")
+    text = describe_mjcf(robot).text
+    (tmp_path / "b.xml").write_text(text)
+    for again in (load(tmp_path / "b.xml").compile(), mujoco.MjModel.from_xml_string(text)):
+        assert again.opt.timestep == timestep
+        assert again.opt.integrator == robot.compile().opt.integrator
+        assert again.opt.disableflags == robot.compile().opt.disableflags

@@ -72,7 +72,7 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
         meshes, missing = _locate_files(spec)
         warnings = [*said, *missing]
         with _all_digits():
-            text = spec.to_xml()
+            text = _with_options(spec.to_xml(), model)
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo cannot write the model: {' '.join(str(error).split())}") from error
     # Two hyphens would end the comment.
@@ -88,6 +88,18 @@ def _complete_inertials(spec: mujoco.MjSpec) -> None:
             body.explicitinertial = True
             body.ipos, body.iquat = model.body_ipos[body.id], model.body_iquat[body.id]
             body.mass, body.inertia = model.body_mass[body.id], model.body_inertia[body.id]
+
+
+def _with_options(text: str, model: mujoco.MjModel) -> str:
+    """Name the time step and the integrator also where they are MuJoCo's own, as pliant has other defaults."""
+    if "<option" not in text:
+        text = text.replace("  <worldbody", "  <option/>\n\n  <worldbody", 1)
+    before, _, after = text.partition("<option")
+    attributes = after.partition(">")[0]
+    name = mujoco.mjtIntegrator(int(model.opt.integrator)).name.removeprefix("mjINT_")
+    values = {"timestep": repr(float(model.opt.timestep)), "integrator": {"EULER": "Euler"}.get(name, name.lower())}
+    missing = "".join(f' {key}="{value}"' for key, value in values.items() if f"{key}=" not in attributes)
+    return f"{before}<option{missing}{after}"
 
 
 def _needed_callbacks(robot: Robot) -> list[str]:
