@@ -487,6 +487,24 @@ def test_what_urdf_cannot_carry_is_refused_by_name(parts, says):
         export_urdf(make(*parts))
 
 
+@pytest.mark.parametrize("name", ["", "grid"])
+def test_a_plugin_of_mujoco_is_refused(name):
+    plugin = "mujoco.sensor.touch_grid"
+    keys = "".join(f'<config key="{k}" value="{v}"/>' for k, v in (("size", "2 2"), ("fov", "9 9"), ("gamma", "0")))
+    if name:
+        extension = (
+            f'<extension><plugin plugin="{plugin}"><instance name="{name}">{keys}</instance></plugin></extension>'
+        )
+        sensor = f'<plugin plugin="{plugin}" instance="{name}" objtype="site" objname="s"/>'
+    else:
+        extension = f'<extension><plugin plugin="{plugin}"/></extension>'
+        sensor = f'<plugin name="t" plugin="{plugin}" objtype="site" objname="s">{keys}</plugin>'
+    world = "<worldbody><site name='s'/><body><joint name='j'/><geom size='0.1'/></body></worldbody>"
+    robot = Robot(mujoco.MjSpec.from_string(f"<mujoco>{extension}{world}<sensor>{sensor}</sensor></mujoco>"))
+    with pytest.raises(ModelError, match=f"plugin .*{name}.* of MuJoCo has no place in URDF"):
+        export_urdf(robot)
+
+
 def test_all_that_cannot_be_carried_is_named_at_once():
     rest = "<tendon><fixed name='cord'><joint joint='j' coef='1'/></fixed></tendon>"
     with pytest.raises(ModelError, match=r"'wrist'.*'cord'") as caught:

@@ -18,6 +18,7 @@ from pliant.export.comparison import describe_difference
 from pliant.export.native import replace_actuators
 from pliant.export.written import RobotExport
 from pliant.formats.urdf_tree.geometry import MESH_FOLDER
+from pliant.model.description import key_frames
 from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
@@ -57,8 +58,7 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
     if fit and not native:
         raise ModelError("describe_mjcf: fit needs native=True", field="fit")
     model, spec = robot.compile(), robot.assemble()
-    for key in spec.keys:
-        k = model.key(key.name).id
+    for key, k in key_frames(spec, model):
         key.qpos, key.qvel = model.key_qpos[k], model.key_qvel[k]
         key.act, key.ctrl = model.key_act[k], model.key_ctrl[k]
     for part in robot.devices:
@@ -114,12 +114,13 @@ def _needed_callbacks(robot: Robot) -> list[str]:
 
 
 def _locate_files(spec: mujoco.MjSpec) -> tuple[dict[str, bytes], list[str]]:
-    """Give meshes, height fields and textures the path of their file; return what comes with it and what is missing."""
+    """Give all assets the path of their file; return what comes with the export and what is missing."""
     base, missing = Path(spec.modelfiledir or "."), []
     kinds: tuple[tuple[Any, str], ...] = (
         (spec.meshes, spec.compiler.meshdir),
         (spec.hfields, spec.compiler.meshdir),
         (spec.textures, spec.compiler.texturedir),
+        (spec.skins, spec.compiler.meshdir),
     )
     located: list[tuple[Any, str]] = []
     carried: dict[str, bytes] = {}

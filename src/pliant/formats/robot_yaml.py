@@ -11,7 +11,7 @@ from typing import Any
 from pliant.base.documents.files import exists
 from pliant.base.documents.yaml_tree import Document
 from pliant.base.errors import LawError, ModelError, nearest
-from pliant.base.options import describe
+from pliant.base.options import describe, parse_bool
 from pliant.base.wing import offer, offers
 from pliant.formats.manager import manager_from_mapping, read_manager
 from pliant.formats.source import Block, Source
@@ -173,6 +173,9 @@ def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, object], fo
     name = tree.get("law")
     law = registered_laws().get(str(name)) or (type(existing.law) if existing is not None else Law)
     tree = _beside(law, tree, folder)
+    if parse_bool(tree.pop("replace", False), f"actuators.{joint}.replace"):
+        for own in robot.remove_own_actuators(joint):
+            robot.notes.append(f"joint {joint!r} has a compliant actuator in place of the model's own, {own!r}")
     if existing is None:
         if not isinstance(name, str):
             raise ModelError(

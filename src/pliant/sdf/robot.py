@@ -1,4 +1,4 @@
-"""Read SDF 1.5 to 1.11: worlds and models, by way of one URDF of all links under the world."""
+"""Read SDF 1.4 to 1.12: worlds and models, by way of one URDF of all links under the world."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ NO_LIMIT = 1e16
 """Limits of this size and above are none, as in SDFormat."""
 GRID = "1"
 """Distance of the lines that a viewer draws on a plane [m]."""
+MAX_FRICTION = 1e3
+"""Coefficient of friction for all above.  # assumed"""
 DENSITY = 1000.0
 """Density of links with ``<inertial auto="true">`` that name none, as in SDFormat [kg/m^3]."""
 NO_SHAPE = ("empty", "heightmap", "polyline", "image", "cone")
@@ -169,12 +171,12 @@ class _Writer(Sink):
         self.shapes.add(name)
         geometry = tags.child("geometry")
         kinds = [] if geometry is None else [child for child in geometry if isinstance(child.tag, str)]
+        if kinds and all(shape.tag in NO_SHAPE for shape in kinds):
+            self.note(kinds[0], f"{tags.who}: <{kinds[0].tag}> is not read; it is left out")
+            return
         if len(kinds) != 1:
             raise tags.fault("<geometry> must hold one shape", "geometry")
         kind, X = kinds[0].tag, _pose(tags)
-        if kind in NO_SHAPE:
-            self.note(kinds[0], f"{tags.who}: <{kind}> is not read; it is left out")
-            return
         if kind == "plane" and role == "visual" and "collision" in roles:
             return  # drawn as the collision
         color = self.color(tags) if role == "visual" else None
@@ -198,7 +200,8 @@ class _Writer(Sink):
             self.put(self.put(part, "material", name=f"{name}_color"), "color", rgba=numbers(color))
         surface = {}
         if role == "collision" and tags.child("surface/friction/ode/mu") is not None:
-            surface["friction"] = repr(min(tags.number("surface/friction/ode/mu", 1.0, least=0.0), 1e3))
+            mu = tags.number("surface/friction/ode/mu", 1.0)  # below 0 without a limit, as in Gazebo
+            surface["friction"] = repr(min(mu, MAX_FRICTION) if mu >= 0.0 else MAX_FRICTION)
         if role == "collision" and self.density is not None:
             surface["density"] = repr(tags.number("density", self.density, least=0.0))
         if surface:
