@@ -72,7 +72,7 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
         meshes, missing = _locate_files(spec)
         warnings = [*said, *missing]
         with _all_digits():
-            text = _with_options(spec.to_xml(), model)
+            text = _with_options(spec.to_xml(), spec.option)
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo cannot write the model: {' '.join(str(error).split())}") from error
     # Two hyphens would end the comment.
@@ -90,14 +90,14 @@ def _complete_inertials(spec: mujoco.MjSpec) -> None:
             body.mass, body.inertia = model.body_mass[body.id], model.body_inertia[body.id]
 
 
-def _with_options(text: str, model: mujoco.MjModel) -> str:
+def _with_options(text: str, option: Any) -> str:
     """Name the time step and the integrator also where they are MuJoCo's own, as pliant has other defaults."""
     if "<option" not in text:
         text = text.replace("  <worldbody", "  <option/>\n\n  <worldbody", 1)
     before, _, after = text.partition("<option")
     attributes = after.partition(">")[0]
-    name = mujoco.mjtIntegrator(int(model.opt.integrator)).name.removeprefix("mjINT_")
-    values = {"timestep": repr(float(model.opt.timestep)), "integrator": {"EULER": "Euler"}.get(name, name.lower())}
+    name = mujoco.mjtIntegrator(int(option.integrator)).name.removeprefix("mjINT_")
+    values = {"timestep": repr(float(option.timestep)), "integrator": {"EULER": "Euler"}.get(name, name.lower())}
     missing = "".join(f' {key}="{value}"' for key, value in values.items() if f"{key}=" not in attributes)
     return f"{before}<option{missing}{after}"
 
