@@ -5,7 +5,20 @@ import pytest
 
 import pliant
 from pliant.base.errors import ModelError
-from pliant.laws import Backlash, Cogging, Creep, DCMotor, Electrical, Gear, Hysteresis, Strength, Tendon, Thermal
+from pliant.laws import (
+    SEA,
+    Backlash,
+    Cogging,
+    CompliantActuator,
+    Creep,
+    DCMotor,
+    Electrical,
+    Gear,
+    Hysteresis,
+    Strength,
+    Tendon,
+    Thermal,
+)
 
 ARM = """<mujoco><compiler angle="radian"/><worldbody><body name="link">
 <joint name="elbow" axis="0 1 0" range="-1 1"/>
@@ -107,3 +120,24 @@ def test_the_check_names_an_actuator_of_the_file_beside_a_compliant_one_and_the_
     path.write_text("model: arm.xml\nactuators:\n  elbow: {law: sea, mode: 0, replace: perhaps}\n")
     with pytest.raises(ModelError, match=r"arm\.yaml:3: actuators\.elbow\.replace"):
         pliant.load(path)
+
+
+SERVED = """<robot name="r"><link name="world"/><link name="arm"><inertial><mass value="20"/>
+<inertia ixx="3" iyy="3" izz="3" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="elbow" type="continuous">
+<parent link="world"/><child link="arm"/><axis xyz="0 1 0"/></joint><ros2_control name="s" type="system">
+<hardware><plugin>a/B</plugin></hardware><joint name="elbow"><command_interface name="position"/></joint></ros2_control>
+</robot>"""
+
+
+def test_a_motor_that_takes_the_place_of_a_position_controller_of_the_link_has_gains_of_its_own(tmp_path):
+    (tmp_path / "arm.urdf").write_text(SERVED)
+    path = tmp_path / "arm.yaml"
+    path.write_text("model: arm.urdf\nactuators:\n  elbow: {law: sea, mode: 6}\n")
+    served, robot = pliant.load(tmp_path / "arm.urdf"), pliant.load(path)
+    assert served.actuators["elbow"].pid_1.kp > 1000.0
+    assert robot.actuators["elbow"].pid_1 == CompliantActuator(SEA(), mode=6).pid_1
+    assert not [problem for problem in robot.check() if problem.severity == "error"]
+    path.write_text("model: arm.urdf\nactuators:\n  elbow: {law: sea, mode: 6, pid_1: {kp: 7}}\n")
+    assert pliant.load(path).actuators["elbow"].pid_1.kp == 7.0
+    path.write_text("model: arm.urdf\nactuators:\n  elbow: {law: qbmove}\n")
+    assert pliant.load(path).actuators["elbow"].pid_1 == served.actuators["elbow"].pid_1

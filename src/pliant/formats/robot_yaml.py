@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import typing
 from collections.abc import Mapping
@@ -15,9 +16,9 @@ from pliant.base.options import describe, parse_bool
 from pliant.base.wing import offer, offers
 from pliant.formats.manager import manager_from_mapping, read_manager
 from pliant.formats.source import Block, Source
-from pliant.laws import CompliantActuator, Law, get_law, registered_laws
+from pliant.laws import CompliantActuator, Law, Mode, get_law, registered_laws
 from pliant.model.check.declared import wide_play
-from pliant.model.parameters import change_actuator
+from pliant.model.parameters import change_actuator, parse_mode
 from pliant.model.robot import Robot
 from pliant.model.sensor_reading import sensor_from_mapping
 
@@ -190,6 +191,14 @@ def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, object], fo
         actuator = change_actuator(existing, tree, joint)
         robot.add_actuator(joint, actuator)
     else:
+        links = existing.mode is Mode.LINK_PID
+        if (
+            "law" in tree
+            and "pid_1" not in tree
+            and links
+            and parse_mode(tree.get("mode", Mode.LINK_PID)) != existing.mode
+        ):
+            existing = dataclasses.replace(existing, pid_1=None)  # the gains are those of the link, not of a motor
         robot.actuators[joint] = change_actuator(existing, tree, joint)
     wide = wide_play(robot, joint, robot.actuators[joint])
     if wide is not None:
