@@ -290,3 +290,13 @@ def test_one_note_names_all_joints_that_are_alike(tmp_path):
     (note,) = (note for note in load(tmp_path, *links, *joints).notes if "effort" in note)
     named = ", ".join(f"'j{i}'" for i in range(6))
     assert note.endswith(f"robot.urdf:1: joints {named}, ... (8 in all) have effort 0, which is taken as no limit")
+
+
+@pytest.mark.parametrize(("role", "corners"), [("collision", 4), ("collision", 3), ("visual", 3)])
+def test_a_mesh_without_a_volume_names_its_link(role, corners, tmp_path):
+    faces = "f 1 2 3\nf 1 3 4\n" if corners == 4 else "f 1 2 3\n"
+    points = "".join(f"v {x} {y} 0\n" for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))[:corners])
+    (tmp_path / "flat.obj").write_text(points + faces)
+    robot = one_joint(tmp_path, link=f'<{role}><geometry><mesh filename="flat.obj"/></geometry></{role}>')
+    with pytest.raises(pliant.PliantError, match="it is a shape of 'arm': must be a mesh with a volume"):
+        robot.compile()

@@ -67,6 +67,11 @@ SINGLE_TAGS = {
     "collision": ("origin", "geometry"),
 }
 """Elements that a link, a joint or a part of them has once."""
+REMEDY = (
+    "Name the folder of its package by --package-path (in Python: package_paths), or leave it out: --set "
+    "robot.allow_missing_meshes=true (in Python: allow_missing_meshes=True)"
+)
+"""What to do about a collision mesh that is not found."""
 ALWAYS_TAGS = ("implicitSpringDamper", "preserveFixedJoint", "disableFixedJointLumping")
 """Gazebo's tags that ask for what is done in any case: implicit damping, and links behind fixed joints are kept."""
 COMPILER = {"balanceinertia": "true", "fusestatic": "false", "discardvisual": "false", "strippath": "false"}
@@ -582,8 +587,10 @@ class _Meshes(Sink):
         if path is None:
             message = f"{who} {uri!r} is not found; searched: {', '.join(searched) or 'nowhere'}"
             if role == "collision" and not self.allow_missing:
-                remedy = "Name the folder of its package by --package-path (in Python: package_paths), or load with "
-                remedy += "allow_missing_meshes=True"
+                remedy = (
+                    "Name the folder of its package by --package-path (in Python: package_paths), or leave it out: "
+                )
+                remedy += "--set robot.allow_missing_meshes=true (in Python: allow_missing_meshes=True)"
                 raise self.fail(mesh, f"{message}. {remedy}", "filename")
             self.note(mesh, f"{message}; it is left out")
             link.remove(element)
