@@ -1,10 +1,13 @@
 """URDF links without mass, and tags of Gazebo that ask for what is done in any case."""
 
+import struct
+
 import mujoco
 import numpy as np
 import pytest
 
 import pliant
+from pliant.base.spatial import exp_so3
 from pliant.formats.urdf import INERTIA_PLACES
 from pliant.model.check import check
 
@@ -292,11 +295,51 @@ def test_one_note_names_all_joints_that_are_alike(tmp_path):
     assert note.endswith(f"robot.urdf:1: joints {named}, ... (8 in all) have effort 0, which is taken as no limit")
 
 
-@pytest.mark.parametrize(("role", "corners"), [("collision", 4), ("collision", 3), ("visual", 3)])
-def test_a_mesh_without_a_volume_names_its_link(role, corners, tmp_path):
-    faces = "f 1 2 3\nf 1 3 4\n" if corners == 4 else "f 1 2 3\n"
-    points = "".join(f"v {x} {y} 0\n" for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))[:corners])
-    (tmp_path / "flat.obj").write_text(points + faces)
-    robot = one_joint(tmp_path, link=f'<{role}><geometry><mesh filename="flat.obj"/></geometry></{role}>')
+def stl(corners, faces):
+    triangles = [
+        struct.pack("<12fH", 0, 0, 0, *(float(x) for corner in face for x in corners[corner]), 0) for face in faces
+    ]
+    return bytes(80) + struct.pack("<I", len(faces)) + b"".join(triangles)
+
+
+@pytest.mark.parametrize("kind", ["obj", "stl"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_flat_collision_mesh_is_left_out_and_a_flat_visual_is_kept(turned, kind, tmp_path):
+    corners = 0.07 * np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    if turned:
+        corners = corners @ exp_so3(np.array([0.3, -0.8, 0.5])).T + [0.1, 0.2, 0.3]
+    faces = [[0, 1, 2], [0, 2, 3]]
+    lines = ["v {} {} {}".format(*corner) for corner in corners] + ["f {} {} {}".format(*(np.add(f, 1))) for f in faces]
+    data = "\n".join(lines).encode() if kind == "obj" else stl(corners, faces)
+    (tmp_path / f"flat.{kind}").write_bytes(data)
+    mesh = f'<geometry><mesh filename="flat.{kind}"/></geometry>'
+    robot = one_joint(tmp_path, link=f"<visual>{mesh}</visual><collision>{mesh}</collision>")
+    model = robot.compile()
+    assert model.geom_contype.tolist() == [0]
+    (note,) = (note for note in robot.notes if "is flat" in note)
+    assert f"robot.urdf:1: link 'arm': the collision mesh 'flat.{kind}' is flat" in note
+
+
+def test_a_mesh_needs_no_volume_where_its_link_has_an_inertia(tmp_path):
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]) * 0.1
+    faces = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]
+    (tmp_path / "tiny.stl").write_bytes(stl(1e-5 * corners, faces))
+    (tmp_path / "box.stl").write_bytes(stl(corners, faces))
+    part = '<collision><geometry><mesh filename="{}.stl"/></geometry></collision>'
+    robot = load(
+        tmp_path,
+        LINK.format("base", 1, 1), LINK.format("arm", 1, 1).replace("</link>", part.format("tiny") + "</link>"),
+        f'<link name="hand">{part.format("box")}</link>',
+        JOINT.format("a", "revolute", "base", "arm", LIMIT), JOINT.format("b", "revolute", "arm", "hand", LIMIT),
+    )  # fmt: skip
+    assert robot.compile().body("hand").mass[0] == pytest.approx(1000.0 * 0.1**3 / 6.0, rel=1e-6)
+    bare = one_joint(tmp_path, arm=f'<link name="arm">{part.format("tiny")}</link>')
+    with pytest.raises(pliant.PliantError, match="it is a shape of 'arm': must be a closed mesh, or give the body an"):
+        bare.compile()
+
+
+def test_a_mesh_with_too_few_points_names_its_link(tmp_path):
+    (tmp_path / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n")
+    robot = one_joint(tmp_path, link='<visual><geometry><mesh filename="flat.obj"/></geometry></visual>')
     with pytest.raises(pliant.PliantError, match="it is a shape of 'arm': must be a mesh with a volume"):
         robot.compile()

@@ -16,7 +16,7 @@ from pliant.base.documents.files import read_file
 from pliant.base.documents.xml_tree import Node, line_of
 from pliant.base.errors import MissingDependency, ModelError, nearest
 from pliant.base.options import parse_number, parse_vector
-from pliant.formats.mesh_file import MAX_MESH_BYTES, NATIVE_MESHES, read_mesh
+from pliant.formats.mesh_file import MAX_MESH_BYTES, NATIVE_MESHES, is_flat, read_mesh
 from pliant.formats.resources import find_resource
 from pliant.formats.tags import Sink, Tags
 from pliant.formats.urdf_extension import (
@@ -150,10 +150,10 @@ def read_bodies(
         body = model.spec.body(name)  # none: the root that the file calls as the world
         for geom in body.geoms if body is not None else ():
             geom.mass = 0.0
-    with_mesh = {name for name, link in checker.links.items() if link.find(".//mesh") is not None}
-    if with_mesh <= given | weightless:
-        # The inertias are given, so a surface that does not close has to enclose no volume.
-        for mesh in model.spec.meshes:
+    # Where the inertias are given, a surface that does not close has to enclose no volume.
+    closed = {g.meshname for body in model.spec.bodies if body.name not in given | weightless for g in body.geoms}
+    for mesh in model.spec.meshes:
+        if mesh.name not in closed:
             mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
     model.notes.extend(apply_gazebo_tags(model.spec, tags))
     extension.apply(model.spec, file)
@@ -596,7 +596,12 @@ class _Meshes(Sink):
             link.remove(element)
             return
         try:
-            mesh.set("filename", self._asset(path))
+            name = self._asset(path)
+            if role == "collision" and is_flat(self.data[name], name):
+                self.note(mesh, f"{who} {uri!r} is flat, of which MuJoCo has no hull; it is left out")
+                link.remove(element)
+                return
+            mesh.set("filename", name)
         except MissingDependency:
             if role == "collision":
                 raise

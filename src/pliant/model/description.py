@@ -341,9 +341,11 @@ class Description:
         hint = ""
         if "mass and inertia of moving bodies" in text:
             hint = "; give the body an inertial element with positive mass and inertia"
-        if named and ("coplanar vertices" in text or "4 vertices required" in text):
+        flat = "coplanar vertices" in text or "4 vertices required" in text
+        if named and (flat or "volume is too small" in text):
             users = {geom.parent.name or "the world" for geom in self.spec.geoms if geom.meshname == named.group(1)}
-            hint = f"; it is a shape of {', '.join(map(repr, sorted(users)))}: must be a mesh with a volume"
+            needs = "a mesh with a volume" if flat else "a closed mesh, or give the body an inertial element"
+            hint = f"; it is a shape of {', '.join(map(repr, sorted(users)))}: must be {needs}"
         return ModelError(
             f"MuJoCo refuses the model: {text}{hint}", file=self.file, field=named.group(1) if named else None
         )
