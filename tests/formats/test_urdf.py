@@ -343,3 +343,9 @@ def test_a_mesh_with_too_few_points_names_its_link(tmp_path):
     robot = one_joint(tmp_path, link='<visual><geometry><mesh filename="flat.obj"/></geometry></visual>')
     with pytest.raises(pliant.PliantError, match="it is a shape of 'arm': must be a mesh with a volume"):
         robot.compile()
+
+
+def test_a_sensor_of_a_robot_without_links_is_refused_without_an_empty_list_of_names(tmp_path):
+    sensor = '<gazebo reference="head"><sensor name="eye" type="camera"><camera/></sensor></gazebo>'
+    with pytest.raises(pliant.PliantError, match="'head', which the robot does not have; there are none$"):
+        load(tmp_path, sensor)
