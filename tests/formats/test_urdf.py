@@ -347,5 +347,5 @@ def test_a_mesh_with_too_few_points_names_its_link(tmp_path):
 
 def test_a_sensor_of_a_robot_without_links_is_refused_without_an_empty_list_of_names(tmp_path):
     sensor = '<gazebo reference="head"><sensor name="eye" type="camera"><camera/></sensor></gazebo>'
-    with pytest.raises(pliant.PliantError, match="'head', which the robot does not have; there are none$"):
+    with pytest.raises(pliant.PliantError, match=r"'head', which the robot does not have; there are none$"):
         load(tmp_path, sensor)
