@@ -235,3 +235,45 @@ def test_meshes_that_are_not_found_are_named():
     spec = mujoco.MjSpec()
     spec.add_mesh(name="hull", file="hull.stl")
     assert _locate_files(spec) == ({}, ["the files 'hull.stl' are not part of the MJCF: copy them beside it"])
+
+
+@pytest.mark.parametrize("flag", ["", '<flag gravity="disable"/>'])
+@pytest.mark.parametrize("integrator", ["Euler", "implicit", "implicitfast", "RK4"])
+@pytest.mark.parametrize("timestep", [0.001, 0.002, 0.004])
+def test_time_step_and_integrator_are_named_also_where_they_are_the_defaults_of_mujoco(
+    timestep, integrator, flag, tmp_path
+):
+    option = f'<option timestep="{timestep}" integrator="{integrator}">{flag}</option>'
+    body = '<body><joint name="j"/><geom size="0.1"/></body>'
+    (tmp_path / "a.xml").write_text(f"<mujoco>{option}<worldbody>{body}</worldbody></mujoco>")
+    robot = load(tmp_path / "a.xml")
+    text = describe_mjcf(robot).text
+    (tmp_path / "b.xml").write_text(text)
+    for again in (load(tmp_path / "b.xml").compile(), mujoco.MjModel.from_xml_string(text)):
+        assert again.opt.timestep == timestep
+        assert again.opt.integrator == robot.compile().opt.integrator
+        assert again.opt.disableflags == robot.compile().opt.disableflags
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_key_frames_without_a_name_are_written(native, tmp_path):
+    keys = '<key qpos="0.1"/><key name="up" qpos="0.2"/><key qpos="0.3" time="2"/>'
+    body = '<body><joint name="j"/><geom size="0.1"/></body>'
+    (tmp_path / "a.xml").write_text(f"<mujoco><worldbody>{body}</worldbody><keyframe>{keys}</keyframe></mujoco>")
+    (tmp_path / "a.yaml").write_text("model: a.xml\nactuators: {j: {law: sea, mode: 0}}\n")
+    for source, command in (("a.xml", False), ("a.yaml", native)):
+        model = mujoco.MjModel.from_xml_string(describe_mjcf(load(tmp_path / source), native=command).text)
+        found = sorted((model.key(k).name, model.key_qpos[k, 0], model.key_time[k]) for k in range(model.nkey))
+        assert found == [("", 0.1, 0.0), ("", 0.3, 2.0), ("rest", 0.0, 0.0), ("up", 0.2, 0.0)]
+
+
+def test_skins_are_named_by_their_full_path(tmp_path):
+    bone = struct.pack("<40s7fi3i3f", b"hand", 0, 0, 0, 1, 0, 0, 0, 3, 0, 1, 2, 1, 1, 1)
+    skin = struct.pack("<4i9f3i", 3, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 2) + bone
+    (tmp_path / "robot" / "assets").mkdir(parents=True)
+    (tmp_path / "robot" / "assets" / "glove.skn").write_bytes(skin)
+    text = '<compiler meshdir="assets"/><asset><skin name="glove" file="glove.skn"/></asset>'
+    body = '<body name="hand"><joint/><geom size="0.1"/></body>'
+    (tmp_path / "robot" / "hand.xml").write_text(f"<mujoco>{text}<worldbody>{body}</worldbody></mujoco>")
+    (tmp_path / "out.xml").write_text(describe_mjcf(load(tmp_path / "robot" / "hand.xml")).text)
+    assert mujoco.MjModel.from_xml_path(str(tmp_path / "out.xml")).skin("glove").vertnum[0] == 3

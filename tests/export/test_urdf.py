@@ -396,6 +396,26 @@ def test_a_mesh_too_large_for_an_stl_is_an_obj(hard, tmp_path, monkeypatch):
     assert_same_physics(hard, again)
 
 
+def test_the_hull_of_a_mesh_has_its_vertices_without_faces_before_and_after(tmp_path):
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 2) for z in (0, 3)], dtype=float)
+    faces = [[1, 2, 4], [1, 4, 3]]  # one side of the box
+    lines = ["v {} {} {}".format(*corner) for corner in corners] + ["f {} {} {}".format(*face) for face in faces]
+    (tmp_path / "box.obj").write_text("\n".join(lines))
+    part = '<collision><geometry><mesh filename="box.obj"/></geometry></collision>'
+    (tmp_path / "box.urdf").write_text(f'<robot name="r"><link name="a">{part}</link></robot>')
+    robot = load(tmp_path / "box.urdf")
+    (tmp_path / "out").mkdir()
+    export_urdf(robot, tmp_path / "out" / "box.urdf")
+    hulls = []
+    for compiled in (robot.compile(), load(tmp_path / "out" / "box.urdf").compile()):
+        data = mujoco.MjData(compiled)
+        mujoco.mj_kinematics(compiled, data)
+        points = compiled.mesh_vert @ data.geom_xmat[0].reshape(3, 3).T + data.geom_xpos[0]
+        hulls.append(points[np.lexsort(np.round(points, 5).T)])
+    np.testing.assert_allclose(hulls[0], corners[np.lexsort(corners.T)], atol=1e-6)
+    np.testing.assert_allclose(hulls[1], hulls[0], atol=1e-6)
+
+
 def test_meshes_and_files_that_exist_are_replaced_only_when_asked(hard, tmp_path):
     export_urdf(hard, tmp_path / "robot.urdf")
     export_urdf(hard, tmp_path / "robot.urdf")  # the same again changes nothing
@@ -465,6 +485,24 @@ SECOND = "<body name='b'><joint name='k'/><geom name='h' size='0.1'/></body>"
 def test_what_urdf_cannot_carry_is_refused_by_name(parts, says):
     with pytest.raises(ModelError, match=f"the robot 'it' cannot be written as URDF: .*{says}"):
         export_urdf(make(*parts))
+
+
+@pytest.mark.parametrize("name", ["", "grid"])
+def test_a_plugin_of_mujoco_is_refused(name):
+    plugin = "mujoco.sensor.touch_grid"
+    keys = "".join(f'<config key="{k}" value="{v}"/>' for k, v in (("size", "2 2"), ("fov", "9 9"), ("gamma", "0")))
+    if name:
+        extension = (
+            f'<extension><plugin plugin="{plugin}"><instance name="{name}">{keys}</instance></plugin></extension>'
+        )
+        sensor = f'<plugin plugin="{plugin}" instance="{name}" objtype="site" objname="s"/>'
+    else:
+        extension = f'<extension><plugin plugin="{plugin}"/></extension>'
+        sensor = f'<plugin name="t" plugin="{plugin}" objtype="site" objname="s">{keys}</plugin>'
+    world = "<worldbody><site name='s'/><body><joint name='j'/><geom size='0.1'/></body></worldbody>"
+    robot = Robot(mujoco.MjSpec.from_string(f"<mujoco>{extension}{world}<sensor>{sensor}</sensor></mujoco>"))
+    with pytest.raises(ModelError, match=f"plugin .*{name}.* of MuJoCo has no place in URDF"):
+        export_urdf(robot)
 
 
 def test_all_that_cannot_be_carried_is_named_at_once():

@@ -8,6 +8,7 @@ import pytest
 
 import pliant
 from pliant.base.errors import ModelError
+from pliant.engine import callbacks
 from pliant.laws import (
     BAVS,
     PID,
@@ -63,6 +64,31 @@ def grows(stiffness, damping, inertia, timestep, implicit=True):
         if not abs(data.qpos[0]) < 1e-3:
             return True
     return False
+
+
+FINGERS = """<mujoco><option timestep="0.001" gravity="0 0 0"/><worldbody><body>
+<inertial pos="0 0 0" mass="0.01" diaginertia="1.3e-6 1.3e-6 1.3e-6"/><joint name="a" axis="0 1 0" damping="{0}"/>
+<body><inertial pos="0 0 0" mass="0.01" diaginertia="1.3e-6 1.3e-6 1.3e-6"/>
+<joint name="b" axis="0 1 0" damping="{0}"/></body></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("joints", ["a", "b", "ab"])
+@pytest.mark.parametrize("damping", [0.0, 0.001, 0.004, 0.03, 1.0])
+def test_a_light_link_is_refused_where_its_damping_does_not_keep_the_step_stable(joints, damping):
+    robot = Robot(mujoco.MjSpec.from_string(FINGERS.format(damping)))
+    for joint in joints:
+        robot.add_actuator(joint, CompliantActuator(SEA(k=10.0), mode=2))
+    model = robot.compile()
+    data = mujoco.MjData(model)
+    callbacks.install(model)
+    mujoco.mj_resetDataKeyframe(model, data, model.key("rest").id)
+    data.qpos[:] += 1e-6
+    for _ in range(1000):
+        mujoco.mj_step(model, data)
+    moves_away = not np.abs(data.qpos).max() < 1e-3
+    refused = bool(found(robot, "error"))
+    assert refused or not moves_away
+    assert refused == (damping < 0.03)
 
 
 # -- the bound -------------------------------------------------------------------------------------------

@@ -19,10 +19,11 @@ def advice(name, dt):
 def test_the_advised_preset_is_the_largest_that_the_step_allows():
     robot, problem, inertia = advice("awas2-1dof", 0.002)
     preset = float(re.search(r"keep the preset below ([\d.]+)", problem.hint)[1])
-    law = robot.actuators["joint"].law
+    law, model = robot.actuators["joint"].law, robot.compile()
+    damping = float(model.dof_damping[model.joint("joint").dofadr[0]])
 
     def number(sigma):
-        return 0.002 * math.sqrt(law.max_stiffness((sigma, sigma)) / inertia)
+        return 0.002 * math.sqrt(law.max_stiffness((sigma, sigma)) / (inertia + 0.001 * damping))
 
     assert number(preset) <= REFUSE_ABOVE * (1.0 + 1e-3)
     assert number(1.01 * preset) > REFUSE_ABOVE

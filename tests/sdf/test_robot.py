@@ -151,9 +151,72 @@ def test_a_link_without_inertia_has_the_default_of_sdf(load):
     assert any("SDF's default, 1 kg" in note for note in robot.notes)
 
 
+@pytest.mark.parametrize("version", ["1.4", "1.5"])
+@pytest.mark.parametrize("included", [False, True])
+def test_the_axis_of_a_joint_is_in_the_frame_of_the_model_in_version_4_and_of_the_joint_in_later_ones(
+    version, included, load
+):
+    turned = f"0 0 0 {math.pi / 2} 0 0"
+    text = model("m", link("a") + link("b", turned) + hinge("j", "a", "b"))
+    if included:
+        (file, text) = f"<sdf version='{version}'>{text}</sdf>", "<include><uri>m.sdf</uri></include>"
+        robot = load(world(text, "1.7"), **{"m.sdf": file})
+    else:
+        robot = load(world(text, version))
+    compiled, data = state(robot)
+    expected = [0, 1, 0] if version == "1.4" else [0, 0, 1]
+    np.testing.assert_allclose(data.xaxis[compiled.joint("j").id], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("mu", "expected"), [("0.4", 0.4), ("-1", 1e3), ("1e16", 1e3)])
+def test_a_friction_below_0_has_no_limit(mu, expected, load):
+    surface = f"<surface><friction><ode><mu>{mu}</mu></ode></friction></surface>"
+    robot = load(world(model("m", link("a", inside=BOX.replace("</geometry>", f"</geometry>{surface}")))))
+    assert robot.compile().geom_friction[0, 0] == expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "found"),
+    [("<empty/>", "<empty> is not read"), ("<polyline/><polyline/>", "<polyline> is not read")],
+)
+def test_a_geometry_without_a_shape_that_is_read_is_left_out(shape, found, load):
+    part = f"<collision name='c'><geometry>{shape}</geometry></collision>"
+    robot = load(world(model("m", link("a", inside=part))))
+    assert robot.compile().ngeom == 0
+    assert any(found in note and "x.sdf:1: collision 'c' of link 'a'" in note for note in robot.notes)
+
+
+VOLUMES = {
+    "<box><size>.1 .2 .3</size></box>": 0.006,
+    "<sphere><radius>.1</radius></sphere>": 4e-3 / 3 * math.pi,
+    "<cylinder><radius>.1</radius><length>.2</length></cylinder>": 2e-3 * math.pi,
+    "<capsule><radius>.1</radius><length>.2</length></capsule>": (2e-3 + 4e-3 / 3) * math.pi,
+    "<ellipsoid><radii>.1 .2 .3</radii></ellipsoid>": 4 / 3 * math.pi * 0.006,
+}
+"""Shapes, and their volumes [m^3]."""
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize(
+    ("of_link", "of_shape", "density"),
+    [(None, None, 1000.0), (500, None, 500.0), (None, 200, 200.0), (500, 200, 200.0)],
+)
+@pytest.mark.parametrize("shape", VOLUMES)
+def test_an_automatic_inertia_is_that_of_the_shapes_with_their_density(shape, of_link, of_shape, density, fixed, load):
+    inertial, dense = (f"<density>{d}</density>" if d is not None else "" for d in (of_link, of_shape))
+    part = f"<collision name='c'>{dense}<geometry>{shape}</geometry></collision>"
+    shown = f"<visual name='v'><geometry>{shape}</geometry></visual>"
+    links = f"<link name='a'><inertial auto='true'>{inertial}</inertial>{part}{shown}</link>"
+    if fixed:
+        links += link("b") + "<joint name='j' type='fixed'><parent>b</parent><child>a</child></joint>"
+    robot = load(world(model("m", links)))
+    assert robot.compile().body("a").mass[0] == pytest.approx(density * VOLUMES[shape], rel=1e-9)
+    assert robot.notes == []
+
+
 ARM = model("m", link("a") + link("b"))
 REFUSED = {
-    "no version": ("<sdf><world name='w'/></sdf>", "x.sdf:1: the SDF has no version; must be 1.5 to 1.11"),
+    "no version": ("<sdf><world name='w'/></sdf>", "x.sdf:1: the SDF has no version; must be 1.4 to 1.12"),
     "missing": (world("<include><uri>model://none</uri></include>"), "x.sdf:1: .*'model://none' is not found; sear"),
     "climbs": (world("<include><uri>model://../../etc</uri></include>"), "x.sdf:1: .*climbs out of the folder"),
     "web": (world("<include><uri>https://a.org/m</uri></include>"), "address of kind https"),

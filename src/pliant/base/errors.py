@@ -198,7 +198,7 @@ def nearest(name: str, valid: Iterable[str], *, limit: int = 12) -> str:
     Returns:
         A string such as ``did you mean 'elbow'? must be one of elbow, shoulder``.
     """
-    names = sorted({str(v) for v in valid})
+    names = sorted({str(v) for v in valid} - {""})
     if not names:
         return "there are none"
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)

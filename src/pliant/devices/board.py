@@ -195,8 +195,10 @@ class _Gather:
         addresses = np.array([[p.__array_interface__["data"][0] for p in row] for row in ports])
         steps = np.diff(addresses, axis=1)
         regular = (steps == steps[:, :1]).all(axis=1) if count > 1 else np.ones(len(ports), dtype=bool)
-        stride = int(np.bincount(steps[regular, 0]).argmax()) if count > 1 and (steps[regular, 0] > 0).any() else 0
+        stride = 0
         if count > 1:
+            forward = steps[regular & (steps[:, 0] > 0), 0]  # joints named against the model's order lie backward
+            stride = int(np.bincount(forward).argmax()) if forward.size else 0
             regular &= steps[:, 0] == stride
         self._shape = (len(ports), count)
         self._views: list[tuple[int, np.ndarray]] = []

@@ -17,6 +17,7 @@ from pliant.engine.abi import library
 from pliant.export.comparison import describe_difference
 from pliant.export.native import replace_actuators
 from pliant.export.written import RobotExport
+from pliant.model.description import key_frames
 from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
@@ -57,8 +58,7 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
     if fit and not native:
         raise ModelError("describe_mjcf: fit needs native=True", field="fit")
     model, spec = robot.compile(), robot.assemble()
-    for key in spec.keys:
-        k = model.key(key.name).id
+    for key, k in key_frames(spec, model):
         key.qpos, key.qvel = model.key_qpos[k], model.key_qvel[k]
         key.act, key.ctrl = model.key_act[k], model.key_ctrl[k]
     for part in robot.devices:
@@ -72,7 +72,7 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
         meshes, missing = _locate_files(spec)
         warnings = [*said, *missing]
         with _all_digits():
-            text = spec.to_xml()
+            text = _with_options(spec.to_xml(), spec.option)
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo cannot write the model: {' '.join(str(error).split())}") from error
     # Two hyphens would end the comment.
@@ -90,6 +90,18 @@ def _complete_inertials(spec: mujoco.MjSpec) -> None:
             body.mass, body.inertia = model.body_mass[body.id], model.body_inertia[body.id]
 
 
+def _with_options(text: str, option: Any) -> str:
+    """Name the time step and the integrator also where they are MuJoCo's own, as pliant has other defaults."""
+    if "<option" not in text:
+        text = text.replace("  <worldbody", "  <option/>\n\n  <worldbody", 1)
+    before, _, after = text.partition("<option")
+    attributes = after.partition(">")[0]
+    name = mujoco.mjtIntegrator(int(option.integrator)).name.removeprefix("mjINT_")
+    values = {"timestep": repr(float(option.timestep)), "integrator": {"EULER": "Euler"}.get(name, name.lower())}
+    missing = "".join(f' {key}="{value}"' for key, value in values.items() if f"{key}=" not in attributes)
+    return f"{before}<option{missing}{after}"
+
+
 def _needed_callbacks(robot: Robot) -> list[str]:
     joints = list(robot.actuators)
     if not joints:
@@ -102,12 +114,13 @@ def _needed_callbacks(robot: Robot) -> list[str]:
 
 
 def _locate_files(spec: mujoco.MjSpec) -> tuple[dict[str, bytes], list[str]]:
-    """Give meshes, height fields and textures the path of their file; return what comes with it and what is missing."""
+    """Give all assets the path of their file; return what comes with the export and what is missing."""
     base, missing = Path(spec.modelfiledir or "."), []
     kinds: tuple[tuple[Any, str], ...] = (
         (spec.meshes, spec.compiler.meshdir),
         (spec.hfields, spec.compiler.meshdir),
         (spec.textures, spec.compiler.texturedir),
+        (spec.skins, spec.compiler.meshdir),
     )
     located: list[tuple[Any, str]] = []
     carried: dict[str, bytes] = {}

@@ -23,6 +23,7 @@ from pliant.base.errors import ModelError
 from pliant.export.spring_fit import NO_SPRING, SpringFit, fit_spring
 from pliant.laws import PID, SEA, Cogging, CompliantActuator, DCMotor, Mode, PneumaticDrive, PreslidingFriction, layout
 from pliant.model.defaults import neutral_defaults
+from pliant.model.description import key_frames
 from pliant.model.inertia import set_inertia
 from pliant.model.robot import Robot
 
@@ -406,8 +407,7 @@ def _fill_keys(spec: mujoco.MjSpec, model: mujoco.MjModel, robot: Robot) -> None
     for key in spec.keys:
         key.qpos, key.qvel, key.act, key.ctrl = [], [], [], []
     native = spec.copy().compile()
-    for key in spec.keys:
-        k = model.key(key.name).id
+    for key, k in key_frames(spec, model):
         qpos, qvel = native.qpos0.copy(), np.zeros(native.nv)
         qpos[: model.nq], qvel[: model.nv] = model.key_qpos[k], model.key_qvel[k]
         act, ctrl = np.zeros(native.na), np.zeros(native.nu)

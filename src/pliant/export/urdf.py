@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pliant.base.errors import ModelError
 from pliant.export.extension import write_extension, write_gazebo_tags
 from pliant.export.plugins import write_plugins
@@ -97,7 +99,9 @@ def _only_for_pliant(source: Source) -> list[str]:
     notes = []
     shapes = [source.geoms[g] for g in range(model.ngeom) if int(model.geom_type[g]) not in URDF_SHAPES]
     composed = [source.bodies[b] for b in range(1, model.nbody) if len(source.joints_of(b)) > 1]
+    moved = [source.bodies[b] for b in range(1, model.nbody) if np.any(source.offsets[b])]
     for names, text in (
+        (moved, "the frames of links lie at their joints, as a URDF has them, and no longer where the bodies had them"),
         (shapes, "shapes that URDF lacks (planes, ellipsoids) are read by pliant only"),
         (composed, "bodies with several joints are a chain of links of 1e-6 kg for other programs than pliant"),
     ):

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pliant.base.documents.files import MAX_BYTES, check_file, read_file
 from pliant.base.errors import MissingDependency, ModelError, importing
 
@@ -19,7 +21,33 @@ MESHES = (*NATIVE_MESHES, ".dae", ".ply", ".off", ".glb", ".gltf")
 """Suffixes of meshes. Others are not passed to the converter, which would also unpack archives."""
 MAX_MESH_BYTES = 4 * MAX_BYTES
 """Largest file of a mesh [bytes]."""
+MAX_FLAT_BYTES = 200_000
+"""Largest file that is searched for a flat surface, which has few points [bytes].  # assumed"""
+FLAT = 1e-6
+"""Extent of a flat surface across its plane, of its extent along it: the rounding of an STL.  # assumed"""
 _CORNER = re.compile(rb"(-?[0-9]{1,10})(?:/(-?[0-9]{0,10})(?:/(-?[0-9]{0,10}))?)?")
+
+
+def is_flat(data: bytes, name: str) -> bool:
+    """Say whether all points of a binary STL or an OBJ lie in a plane, of files up to `MAX_FLAT_BYTES`."""
+    if len(data) > MAX_FLAT_BYTES:
+        return False
+    if name.endswith(".stl"):
+        count = min(int.from_bytes(data[80:84], "little"), (len(data) - 84) // 50)
+        faces = np.frombuffer(data, dtype=np.uint8, offset=84, count=50 * count).reshape(-1, 50)
+        points = faces[:, 12:48].copy().view("<f4").reshape(-1, 3).astype(float)
+    elif name.endswith(".obj"):
+        try:
+            rows = [line.split()[1:4] for line in data.splitlines() if line.startswith((b"v ", b"v\t"))]
+            points = np.array([row for row in rows if len(row) == 3], dtype=float).reshape(-1, 3)
+        except ValueError:
+            return False  # which MuJoCo reports
+    else:
+        return False
+    if not len(points) or not np.all(np.isfinite(points)):
+        return False
+    extents = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return len(extents) < 3 or bool(extents[2] <= FLAT * extents[0])
 
 
 def check_faces(path: Path) -> None:

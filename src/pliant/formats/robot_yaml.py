@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import typing
 from collections.abc import Mapping
@@ -11,13 +12,13 @@ from typing import Any
 from pliant.base.documents.files import exists
 from pliant.base.documents.yaml_tree import Document
 from pliant.base.errors import LawError, ModelError, nearest
-from pliant.base.options import describe
+from pliant.base.options import describe, parse_bool
 from pliant.base.wing import offer, offers
 from pliant.formats.manager import manager_from_mapping, read_manager
 from pliant.formats.source import Block, Source
-from pliant.laws import CompliantActuator, Law, get_law, registered_laws
+from pliant.laws import CompliantActuator, Law, Mode, get_law, registered_laws
 from pliant.model.check.declared import wide_play
-from pliant.model.parameters import change_actuator
+from pliant.model.parameters import change_actuator, parse_mode
 from pliant.model.robot import Robot
 from pliant.model.sensor_reading import sensor_from_mapping
 
@@ -173,6 +174,9 @@ def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, object], fo
     name = tree.get("law")
     law = registered_laws().get(str(name)) or (type(existing.law) if existing is not None else Law)
     tree = _beside(law, tree, folder)
+    if parse_bool(tree.pop("replace", False), f"actuators.{joint}.replace"):
+        for own in robot.remove_own_actuators(joint):
+            robot.notes.append(f"joint {joint!r} has a compliant actuator in place of the model's own, {own!r}")
     if existing is None:
         if not isinstance(name, str):
             raise ModelError(
@@ -187,6 +191,14 @@ def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, object], fo
         actuator = change_actuator(existing, tree, joint)
         robot.add_actuator(joint, actuator)
     else:
+        links = existing.mode is Mode.LINK_PID
+        if (
+            "law" in tree
+            and "pid_1" not in tree
+            and links
+            and parse_mode(tree.get("mode", Mode.LINK_PID)) != existing.mode
+        ):
+            existing = dataclasses.replace(existing, pid_1=None)  # the gains are those of the link, not of a motor
         robot.actuators[joint] = change_actuator(existing, tree, joint)
     wide = wide_play(robot, joint, robot.actuators[joint])
     if wide is not None:

@@ -16,7 +16,7 @@ from pliant.base.documents.files import read_file
 from pliant.base.documents.xml_tree import Node, line_of
 from pliant.base.errors import MissingDependency, ModelError, nearest
 from pliant.base.options import parse_number, parse_vector
-from pliant.formats.mesh_file import MAX_MESH_BYTES, NATIVE_MESHES, read_mesh
+from pliant.formats.mesh_file import MAX_MESH_BYTES, NATIVE_MESHES, is_flat, read_mesh
 from pliant.formats.resources import find_resource
 from pliant.formats.tags import Sink, Tags
 from pliant.formats.urdf_extension import (
@@ -42,6 +42,8 @@ SMALLEST_MASS = 1e-6
 """Mass of a link of mass 0 that moves by itself [kg].  # assumed: a thousandth of a gram"""
 SMALLEST_LEVER = 1e-2
 """Radius of gyration that such a link has at least [m].  # assumed"""
+HELD = 1e-6
+"""Half of the range of a joint with equal limits, which MuJoCo does not take [rad or m].  # assumed"""
 INERTIA_PLACES = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
 VECTORS = {"xyz": 3, "rpy": 3, "size": 3, "radius": 1, "length": 1, "scale": 3, "rgba": 4}
 VECTOR_PLACES = {
@@ -57,6 +59,21 @@ VECTOR_PLACES = {
     ("mesh", "scale"),
     ("color", "rgba"),
 }
+SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
+"""Shapes of a ``<geometry>`` that are read."""
+SINGLE_TAGS = {
+    "link": ("inertial",),
+    "inertial": ("origin", "mass", "inertia"),
+    "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
+    "visual": ("origin", "geometry", "material"),
+    "collision": ("origin", "geometry"),
+}
+"""Elements that a link, a joint or a part of them has once."""
+REMEDY = (
+    "Name the folder of its package by --package-path (in Python: package_paths), or leave it out: --set "
+    "robot.allow_missing_meshes=true (in Python: allow_missing_meshes=True)"
+)
+"""What to do about a collision mesh that is not found."""
 ALWAYS_TAGS = ("implicitSpringDamper", "preserveFixedJoint", "disableFixedJointLumping")
 """Gazebo's tags that ask for what is done in any case: implicit damping, and links behind fixed joints are kept."""
 COMPILER = {"balanceinertia": "true", "fusestatic": "false", "discardvisual": "false", "strippath": "false"}
@@ -130,15 +147,15 @@ def read_bodies(
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo refuses the URDF: {' '.join(str(error).split())}", file=file) from error
     given = {name for name, link in checker.links.items() if link.find("inertial") is not None} | {*extension.inertials}
-    weightless = set() if compiler.get("inertiafromgeom") == "true" else checker.weightless - given
+    weightless = set() if compiler.get("inertiafromgeom") == "true" else checker.weightless - given - checker.dense
     for name in weightless:
         body = model.spec.body(name)  # none: the root that the file calls as the world
         for geom in body.geoms if body is not None else ():
             geom.mass = 0.0
-    with_mesh = {name for name, link in checker.links.items() if link.find(".//mesh") is not None}
-    if with_mesh <= given | weightless:
-        # The inertias are given, so a surface that does not close has to enclose no volume.
-        for mesh in model.spec.meshes:
+    # Where the inertias are given, a surface that does not close has to enclose no volume.
+    closed = {g.meshname for body in model.spec.bodies if body.name not in given | weightless for g in body.geoms}
+    for mesh in model.spec.meshes:
+        if mesh.name not in closed:
             mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
     model.notes.extend(apply_gazebo_tags(model.spec, tags))
     extension.apply(model.spec, file)
@@ -165,13 +182,22 @@ class _Checker(Sink):
         self.joints: dict[str, str] = {}
         self.velocity_limits: dict[str, float] = {}
         self.massless: dict[str, tuple[ET.Element, np.ndarray]] = {}
-        """Links of mass 0, or without shapes and <inertial>: their <inertial>, taken out, and their inertia."""
+        """Links of mass 0, or without collisions and <inertial>: their <inertial>, taken out, and their inertia."""
         self.weightless: set[str] = set()
         """Links that need no mass, since they are fixed to others or carry some: without <inertial> they have none."""
         joints = root.findall("joint")
         children = ((j, j.find("child")) for j in joints if j.get("type") == "fixed")
         self.exact: set[str] = {e.get("body", "") for e in root.findall("mujoco/inertial")}
         """Links whose inertia the ``<mujoco>`` element gives, so that nothing has to be raised."""
+        dense = [geom.attrib for geom in root.iterfind("mujoco/geom[@density]")]
+        self.dense = {geom.get("body", "") for geom in dense}
+        """Links with shapes whose density the ``<mujoco>`` element gives."""
+        named = {geom.get("name") for geom in dense if "body" not in geom}
+        for link in root.findall("link"):
+            if any(part.get("name") in named for part in link.iterfind("collision[@name]")):
+                self.dense.add(link.get("name", ""))
+        self.alike: dict[tuple[str, str, str], list[tuple[ET.Element, str]]] = {}
+        """Elements and names to which one note applies, by their kind and what it says of one and of several."""
         self.fixed: set[str] = {child.get("link", "") for _, child in children if child is not None}
 
     def run(self) -> None:
@@ -183,6 +209,7 @@ class _Checker(Sink):
         for tag in self.root.iterfind("gazebo[@reference]/*[@value]"):
             tag.text = (tag.text or "").strip() or tag.get("value")  # the older way to write it, which Gazebo reads too
         for part in (e for top in self.root if top.tag in ("link", "joint") for e in top.iter()):
+            self._once(part)
             self._vectors(part)
         for link in self.root.findall("link"):
             name = link.get("name", "")
@@ -192,6 +219,7 @@ class _Checker(Sink):
                 first = line_of(self.links[name])
                 raise self.fail(link, f"the link {name!r} exists already, from line {first}", name)
             self.links[name] = link
+            self._shapes(link, name)
             self._inertial(link, name)
         if not self.links:
             raise self.fail(self.root, "the robot has no link")
@@ -209,13 +237,22 @@ class _Checker(Sink):
             self._joint(joint, name, parent_of)
         self._tree(parent_of)
         self._massless(parent_of)
+        for (kind, one, many), found in self.alike.items():
+            shown = ", ".join(repr(name) for _, name in found[:6]) + (", ..." if len(found) > 6 else "")
+            count = f" ({len(found)} in all)" if len(found) > 6 else ""
+            said = f"{kind} {shown} {one}" if len(found) == 1 else f"{kind}s {shown}{count} {many}"
+            self.note(found[0][0], said)
+
+    def _alike(self, element: ET.Element, name: str, kind: str, one: str, many: str) -> None:
+        """Note something that many links or joints of a robot can have, once for all of them."""
+        self.alike.setdefault((kind, one, many), []).append((element, name))
 
     def _massless(self, parent_of: dict[str, tuple[str, ET.Element]]) -> None:
         """Give links of mass 0 that move by themselves the smallest mass that MuJoCo takes; others need none."""
         carried = dict.fromkeys(self.links, 0.0)
         for name, link in self.links.items():
             mass = link.find("inertial/mass")
-            value = float(mass.get("value", "0")) if mass is not None else float(name in self.exact)
+            value = float(mass.get("value", "0")) if mass is not None else float(name in self.exact | self.dense)
             at: str | None = name
             while at is not None:
                 carried[at] += value
@@ -225,6 +262,18 @@ class _Checker(Sink):
             joint = parent_of[name][1] if name in parent_of else None
             if joint is None or joint.get("type") == "fixed" or carried[name] > 0.0:
                 self.weightless.add(name)
+        if self.root.find("mujoco/compiler[@inertiafromgeom='true']") is None:
+            for name, link in self.links.items():
+                has_mass = name in self.weightless or name in self.massless or name in self.dense
+                if not has_mass and link.find("inertial") is None:
+                    says = "no <inertial>: {} the mass of {} collision shapes, at 1000 kg/m^3"
+                    self._alike(
+                        link,
+                        name,
+                        "link",
+                        f"has {says.format('it has', 'its')}",
+                        f"have {says.format('they have', 'their')}",
+                    )
         for name, (inertial, matrix) in self.massless.items():
             element, mass = inertial.find("inertia"), inertial.find("mass")
             assert element is not None
@@ -232,13 +281,16 @@ class _Checker(Sink):
             told = mass.get("value") is not None
             if name in self.weightless:
                 if told:
-                    self.note(inertial, f"link {name!r} has mass 0; its <inertial> is left out")
+                    says = "mass 0; its <inertial> is left out", "mass 0; their <inertial> is left out"
+                    self._alike(inertial, name, "link", f"has {says[0]}", f"have {says[1]}")
                 continue
             principal, axes = np.linalg.eigh(matrix)
             mass.set("value", repr(SMALLEST_MASS))
             _write_inertia(element, axes, np.maximum(principal, SMALLEST_MASS * SMALLEST_LEVER**2))
             self.links[name].append(inertial)
-            what = f"link {name!r} has {'mass 0' if told else 'no <inertial> and no shapes'}; it moves by itself"
+            what = (
+                f"link {name!r} has {'mass 0' if told else 'no <inertial> and no collision shape'}; it moves by itself"
+            )
             self.note(self.links[name], f"{what} and is given {SMALLEST_MASS:g} kg, as MuJoCo wants a mass")
 
     def _number(self, element: ET.Element, attribute: str, what: str) -> float | None:
@@ -262,13 +314,33 @@ class _Checker(Sink):
                 raise self.fail(element, error.message, attribute) from error
             if not np.all(np.isfinite(numbers)):
                 raise self.fail(element, f"<{element.tag}> {attribute} is {text!r}; must be finite numbers", attribute)
+            element.set(attribute, text.replace(",", " "))
             if element.tag in ("box", "sphere", "cylinder", "capsule") and min(numbers) <= 0.0:
                 raise self.fail(element, f"<{element.tag}> {attribute} is {text!r}; must be above 0 m", attribute)
+
+    def _once(self, element: ET.Element) -> None:
+        """Keep the first of elements that stand once, as the readers of ROS do."""
+        for tag in SINGLE_TAGS.get(element.tag, ()):
+            first, *others = element.findall(tag) or [element]
+            for other in others:
+                self.note(
+                    other, f"a second <{tag}> of a <{element.tag}> is left out; the first is in line {line_of(first)}"
+                )
+                element.remove(other)
+
+    def _shapes(self, link: ET.Element, name: str) -> None:
+        """Leave out the shapes that are not read."""
+        for element in [e for e in link if e.tag in ("visual", "collision")]:
+            shapes = [shape.tag for shape in element.iterfind("geometry/*")]
+            if not any(shape in SHAPES for shape in shapes):
+                found = f"the <{element.tag}> has {f'the shape <{shapes[0]}>' if shapes else 'no shape'}"
+                self.note(element, f"link {name!r}: {found}; must be one of {', '.join(SHAPES)}. It is left out")
+                link.remove(element)
 
     def _inertial(self, link: ET.Element, name: str) -> None:
         inertial = link.find("inertial")
         if inertial is None:
-            if link.find(".//geometry") is None and name not in self.exact:
+            if link.find("collision") is None and name not in self.exact | self.dense:
                 inertial = ET.Element("inertial")
                 ET.SubElement(inertial, "mass")
                 ET.SubElement(inertial, "inertia")
@@ -314,7 +386,7 @@ class _Checker(Sink):
                 f"{least:.3g}, MuJoCo wants them above 0",
             )
             principal = np.sort(repaired)
-        if value == 0.0:
+        if value <= mujoco.mjMINVAL:
             # MuJoCo wants positive definite or nothing: a link of mass 0 is one without <inertial>.
             link.remove(inertial)
             self.massless[name] = (inertial, matrix)
@@ -386,8 +458,16 @@ class _Checker(Sink):
                     f"joint {name!r} has the limits {joint_limits['lower']} to "
                     f"{joint_limits['upper']}; it moves freely",
                 )
-            elif lower == upper == 0.0 and limit.get("lower") is not None:
-                self.note(limit, f"joint {name!r} has equal limits of 0; MuJoCo takes them as none")
+            elif values["lower"] is None and values["upper"] is None:
+                self.note(limit, f"joint {name!r} has neither a lower nor an upper limit; it moves freely")
+            elif lower == upper and not any(values.values()):
+                self.note(
+                    limit,
+                    f"joint {name!r} has a <limit> of zeros only; they are taken as not filled in, it moves freely",
+                )
+            elif lower == upper:
+                limit.attrib.update(lower=repr(lower - HELD), upper=repr(upper + HELD))
+                self.note(limit, f"joint {name!r} has equal limits; it is held at {lower:g} within {HELD:g}")
         for attribute in ("effort", "velocity"):
             value = values[attribute]
             if value is not None and value < 0.0:
@@ -396,13 +476,20 @@ class _Checker(Sink):
             elif value is not None and math.isinf(value):
                 del limit.attrib[attribute]
         if values["effort"] == 0.0:
-            self.note(limit, f"joint {name!r}: effort 0 is taken as no limit")
+            says = "effort 0, which is taken as no limit"
+            self._alike(limit, name, "joint", f"has {says}", f"have {says}")
         velocity = values["velocity"]
         if velocity is not None and 0.0 < velocity < math.inf:
             self.velocity_limits[name] = velocity
 
     def _tree(self, parent_of: dict[str, tuple[str, ET.Element]]) -> None:
         roots = [name for name in self.links if name not in parent_of]
+        for parent, joint in parent_of.values():
+            if joint.get("type") == "floating" and parent != "world":
+                message = (
+                    f"joint {joint.get('name')!r} of type floating has the parent {parent!r}; must be the root link"
+                )
+                raise self.fail(joint, f"{message} 'world', as only links on the world float", "type")
         if not roots:
             raise self.fail(self.root, "every link is the child of a joint: the joints form a loop")
         if len(roots) > 1:
@@ -502,14 +589,21 @@ class _Meshes(Sink):
         if path is None:
             message = f"{who} {uri!r} is not found; searched: {', '.join(searched) or 'nowhere'}"
             if role == "collision" and not self.allow_missing:
-                remedy = "Name the folder of its package by --package-path (in Python: package_paths), or load with "
-                remedy += "allow_missing_meshes=True"
+                remedy = (
+                    "Name the folder of its package by --package-path (in Python: package_paths), or leave it out: "
+                )
+                remedy += "--set robot.allow_missing_meshes=true (in Python: allow_missing_meshes=True)"
                 raise self.fail(mesh, f"{message}. {remedy}", "filename")
             self.note(mesh, f"{message}; it is left out")
             link.remove(element)
             return
         try:
-            mesh.set("filename", self._asset(path))
+            name = self._asset(path)
+            if role == "collision" and is_flat(self.data[name], name):
+                self.note(mesh, f"{who} {uri!r} is flat, of which MuJoCo has no hull; it is left out")
+                link.remove(element)
+                return
+            mesh.set("filename", name)
         except MissingDependency:
             if role == "collision":
                 raise

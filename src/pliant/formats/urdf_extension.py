@@ -128,6 +128,7 @@ GEOM: dict[str, Attribute] = {
     "conaffinity": Attribute(spec="conaffinity", kind="integer"),
     "condim": Attribute(spec="condim", kind="integer", low=1.0),
     "friction": Attribute(spec="friction", length=3, least=1, low=0.0),
+    "density": Attribute(spec="density", low=0.0),
     "priority": Attribute(spec="priority", kind="integer"),
     "solmix": Attribute(spec="solmix", low=0.0),
     "margin": Attribute(spec="margin"),

@@ -25,6 +25,8 @@ from pliant.model.sensors import SensorDescription
 
 COMPANION_SUFFIX = "/ref_2"
 """Suffix of the joint name in the name of the actuator for reference 2."""
+TAKES_PLACE = "in a robot file, 'replace: true' of the joint's actuator removes it"
+"""Remedy for an actuator of MuJoCo's on a compliant joint."""
 REST_KEY = "rest"
 """Name of the key frame in which the actuators hold the initial pose."""
 
@@ -250,11 +252,45 @@ class Description:
         for other in self.spec.actuators:
             if other.name in names:
                 raise ModelError(
-                    f"the model has an actuator named {other.name!r} already (on {other.target!r}); rename it, "
-                    f"the name belongs to the compliant actuator of joint {joint!r}",
+                    f"the model has an actuator named {other.name!r} already (on {other.target!r}), a name that "
+                    f"belongs to the compliant actuator of joint {joint!r}; {TAKES_PLACE}, or rename it",
                     file=self.file,
                     field=joint,
                 )
+
+    def own_actuators(self, joint: str) -> list[mujoco.MjsActuator]:
+        """Return the actuators of MuJoCo's that drive a joint."""
+        kinds = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+        return [a for a in self.spec.actuators if a.target == joint and a.trntype in kinds]
+
+    def remove_own_actuators(self, joint: str) -> list[str]:
+        """Remove the actuators of MuJoCo's that drive a joint, also from the key frames; return their names.
+
+        Raises:
+            ModelError: MuJoCo refuses the model, before or after.
+        """
+        removed = self.own_actuators(joint)
+        if not removed:
+            return []
+        names = [actuator.name or "without a name" for actuator in removed]
+        try:
+            plain = self.spec.copy().compile()
+            gone = [self.spec.actuators.index(actuator) for actuator in removed]
+            for key in self.spec.keys:
+                for field, size, at, count in (
+                    ("ctrl", plain.nu, plain.actuator_ctrladr, plain.actuator_ctrlnum),
+                    ("act", plain.na, plain.actuator_actadr, plain.actuator_actnum),
+                ):
+                    values = list(getattr(key, field))
+                    if len(values) == size:
+                        left_out = {k for i in gone for k in range(at[i], at[i] + count[i])}
+                        setattr(key, field, [v for k, v in enumerate(values) if k not in left_out])
+            for actuator in removed:
+                self.spec.delete(actuator)
+            self.spec.copy().compile()
+        except (ValueError, RuntimeError) as error:
+            raise self.compile_error(error) from error
+        return names
 
     def _widen_keys(self, spec: mujoco.MjSpec) -> list[str]:
         """Lengthen the key frames that were written for the model without compliant actuators; return their names."""
@@ -305,9 +341,20 @@ class Description:
         hint = ""
         if "mass and inertia of moving bodies" in text:
             hint = "; give the body an inertial element with positive mass and inertia"
+        flat = "coplanar vertices" in text or "4 vertices required" in text
+        if named and (flat or "volume is too small" in text):
+            users = {geom.parent.name or "the world" for geom in self.spec.geoms if geom.meshname == named.group(1)}
+            needs = "a mesh with a volume" if flat else "a closed mesh, or give the body an inertial element"
+            hint = f"; it is a shape of {', '.join(map(repr, sorted(users)))}: must be {needs}"
         return ModelError(
             f"MuJoCo refuses the model: {text}{hint}", file=self.file, field=named.group(1) if named else None
         )
+
+
+def key_frames(spec: mujoco.MjSpec, model: mujoco.MjModel) -> list[tuple[mujoco.MjsKey, int]]:
+    """Return the key frames of a spec with their place in its model, also those without a name."""
+    unnamed = iter([k for k in range(model.nkey) if not model.key(k).name])
+    return [(key, model.key(key.name).id if key.name else next(unnamed)) for key in spec.keys]
 
 
 def unit_of_joint(joint: mujoco.MjsJoint) -> float:

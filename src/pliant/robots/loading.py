@@ -11,7 +11,7 @@ from typing import Any
 
 from pliant.base.documents.files import exists, open_file
 from pliant.base.errors import ModelError, nearest
-from pliant.base.options import describe, parse_number
+from pliant.base.options import describe, parse_bool, parse_number
 from pliant.base.wing import offers
 from pliant.formats.manager import read_manager
 from pliant.formats.mjcf import read_mjcf
@@ -120,6 +120,10 @@ def load(
     return robot
 
 
+READING_OPTIONS = ("allow_missing_meshes", "self_collision")
+"""Arguments of `load` that ``--set robot.KEY`` sets for a file."""
+
+
 def is_option_path(path: str) -> bool:
     """Return whether a path names an option that a robot is built with: ``robot.KEY``, or ``BLOCK.KEY`` of a wing."""
     head, _, key = path.partition(".")
@@ -135,8 +139,8 @@ def load_with_settings(path_or_name: str | Path, settings: Mapping[str, object],
 
     Args:
         path_or_name: a file or a name in the catalogue.
-        settings: values by path: ``robot.KEY`` for options of the robot, ``BLOCK.KEY`` for options of wings, and the
-            paths of `pliant.model.Robot.update`.
+        settings: values by path: ``robot.KEY`` for options of the robot or, of a file, one of `READING_OPTIONS`,
+            ``BLOCK.KEY`` for options of wings, and the paths of `pliant.model.Robot.update`.
         how: further arguments of `load`.
 
     Raises:
@@ -151,6 +155,9 @@ def load_with_settings(path_or_name: str | Path, settings: Mapping[str, object],
         else:
             rest[path] = value
     blocks = {name: group for name, group in groups.items() if group and name != "robot"}
+    for key in READING_OPTIONS:
+        if key in groups["robot"] and exists(Path(path_or_name)):
+            how[key] = parse_bool(groups["robot"].pop(key), f"robot.{key}")
     robot = load(path_or_name, options=groups["robot"], **blocks, **how)
     try:
         return robot.update(rest)

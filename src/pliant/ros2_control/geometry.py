@@ -79,12 +79,12 @@ class MeshFiles:
 
 
 def _mesh_file(model: mujoco.MjModel, mesh: int) -> tuple[bytes, str]:
-    """Return a mesh in its geom's frame, as a binary STL, or as OBJ where that would be too large."""
+    """Return a mesh in its geom's frame, as a binary STL, or as OBJ where that is too large or has not all vertices."""
     first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     vertices = model.mesh_vert[first : first + count]
     first, count = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
     faces = model.mesh_face[first : first + count]
-    if count > LARGEST_STL:
+    if count > LARGEST_STL or np.unique(faces).size < len(vertices):  # the hull has vertices without faces, too
         lines = ["v " + " ".join(repr(float(x)) for x in v) for v in vertices]
         lines += ["f " + " ".join(str(int(i) + 1) for i in f) for f in faces]
         return ("\n".join(lines) + "\n").encode(), ".obj"

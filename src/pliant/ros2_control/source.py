@@ -108,7 +108,9 @@ class Source:
             if int(m.geom_type[g]) in UNWRITABLE_SHAPES:
                 fault("geom", self.geoms[g], g, f"is {UNWRITABLE_SHAPES[int(m.geom_type[g])]}; URDF has none")
         for p in range(m.nplugin):
-            fault("plugin", m.plugin(p).name, p, "of MuJoCo has no place in URDF")
+            fault(
+                "plugin", mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_PLUGIN, p) or "", p, "of MuJoCo has no place in URDF"
+            )
         if faults:
             shown = "; ".join(text for _, text in faults[:8])
             more = f"; and {len(faults) - 8} more" if len(faults) > 8 else ""

@@ -1,4 +1,4 @@
-"""Read SDF 1.5 to 1.11: worlds and models, by way of one URDF of all links under the world."""
+"""Read SDF 1.4 to 1.12: worlds and models, by way of one URDF of all links under the world."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ NO_LIMIT = 1e16
 """Limits of this size and above are none, as in SDFormat."""
 GRID = "1"
 """Distance of the lines that a viewer draws on a plane [m]."""
+MAX_FRICTION = 1e3
+"""Coefficient of friction for all above.  # assumed"""
+DENSITY = 1000.0
+"""Density of links with ``<inertial auto="true">`` that name none, as in SDFormat [kg/m^3]."""
 NO_SHAPE = ("empty", "heightmap", "polyline", "image", "cone")
 """Shapes that are not read."""
 
@@ -69,6 +73,7 @@ class _Writer(Sink):
         self.world = world
         self.urdf = Node("robot", {"name": self.name()})
         self.extension = Node("mujoco")
+        self.density: float | None = None
         self.shapes: set[str] = set()
         self.default_masses: list[str] = []
 
@@ -136,10 +141,11 @@ class _Writer(Sink):
 
     def inertial(self, tags: Tags, node: Node, name: str) -> None:
         element = tags.child("inertial")
+        self.density = None
         if element is not None and element.get("auto", "").strip().lower() in ("true", "1"):
-            if element.find("density") is not None:
-                self.note(element, f"link {name!r}: <density> of <inertial auto='true'> is not read; it is 1000 kg/m^3")
-            return  # MuJoCo computes the inertia of the shapes, of 1000 kg/m^3 as SDF's default
+            # MuJoCo computes the inertia of the shapes.
+            self.density = Tags(element, f"link {name!r}", self.file).number("density", DENSITY, least=0.0)
+            return
         inner = Tags(element if element is not None else Node("inertial"), f"link {name!r}", self.file)
         if inner.child("mass") is None and inner.child("inertia") is None:
             self.default_masses.append(name)
@@ -165,12 +171,12 @@ class _Writer(Sink):
         self.shapes.add(name)
         geometry = tags.child("geometry")
         kinds = [] if geometry is None else [child for child in geometry if isinstance(child.tag, str)]
+        if kinds and all(shape.tag in NO_SHAPE for shape in kinds):
+            self.note(kinds[0], f"{tags.who}: <{kinds[0].tag}> is not read; it is left out")
+            return
         if len(kinds) != 1:
             raise tags.fault("<geometry> must hold one shape", "geometry")
         kind, X = kinds[0].tag, _pose(tags)
-        if kind in NO_SHAPE:
-            self.note(kinds[0], f"{tags.who}: <{kind}> is not read; it is left out")
-            return
         if kind == "plane" and role == "visual" and "collision" in roles:
             return  # drawn as the collision
         color = self.color(tags) if role == "visual" else None
@@ -192,10 +198,14 @@ class _Writer(Sink):
             raise tags.fault(f"<geometry><{kind}> is no shape that is read", "geometry", kinds[0])
         if color is not None:
             self.put(self.put(part, "material", name=f"{name}_color"), "color", rgba=numbers(color))
-        friction = tags.child("surface/friction/ode/mu")
-        if friction is not None and role == "collision":
-            value = tags.number("surface/friction/ode/mu", 1.0, least=0.0)
-            self.put(self.extension, "geom", friction, name=name, friction=repr(min(value, 1e3)))
+        surface = {}
+        if role == "collision" and tags.child("surface/friction/ode/mu") is not None:
+            mu = tags.number("surface/friction/ode/mu", 1.0)  # below 0 without a limit, as in Gazebo
+            surface["friction"] = repr(min(mu, MAX_FRICTION) if mu >= 0.0 else MAX_FRICTION)
+        if role == "collision" and self.density is not None:
+            surface["density"] = repr(tags.number("density", self.density, least=0.0))
+        if surface:
+            self.put(self.extension, "geom", element, name=name, **surface)
 
     def own_shape(
         self, tags: Tags, kind: str, name: str, link: str, role: str, X: Array, color: list[float] | None
@@ -226,6 +236,8 @@ class _Writer(Sink):
         )
         if role == "visual":
             geom.attrib.update(contype="0", conaffinity="0", group="1")
+        elif self.density is not None:
+            geom.set("density", repr(tags.number("density", self.density, least=0.0)))
         if color is not None:
             geom.set("rgba", numbers(color))
 

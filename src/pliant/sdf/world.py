@@ -1,8 +1,8 @@
 """The models of an SDF file as one tree: includes are put in, names are made unique, poses are resolved.
 
-Versions 1.5 to 1.11 of SDFormat (http://sdformat.org/spec). Poses follow version 1.7 and later, of which the earlier
+Versions 1.4 to 1.12 of SDFormat (http://sdformat.org/spec). Poses follow version 1.7 and later, of which the earlier
 ones without ``<frame>`` are a part: the pose of a link is in the frame of its model, that of a joint in the frame of
-its child, unless ``relative_to`` names another frame.
+its child, unless ``relative_to`` names another frame. In 1.4 the axis of a joint is in the frame of its model.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pliant.formats.resources import find_resource
 from pliant.formats.source import Source
 from pliant.formats.tags import Sink, Tags, numbers
 
-VERSIONS = tuple(f"1.{minor}" for minor in range(5, 12))
+VERSIONS = tuple(f"1.{minor}" for minor in range(4, 13))
 MAX_INCLUDES = 1000
 """Most includes of one file, with those of the included files.  # assumed"""
 BUILT_IN = {
@@ -108,6 +108,7 @@ class _Reader(Sink):
         if version not in VERSIONS:
             found = f"version {version!r}" if version else "no version"
             raise self.fail(root, f"the SDF has {found}; must be {VERSIONS[0]} to {VERSIONS[-1]}", "version")
+        _place_axes(root)
         found = [e for e in root if e.tag in ("world", "model", "include")]
         if not found:
             raise self.fail(root, "the SDF has neither a <world> nor a <model>")
@@ -165,6 +166,7 @@ class _Reader(Sink):
             if root.get("version") not in VERSIONS:
                 found = f"{str(path)!r} has version {root.get('version')!r}"
                 raise tags.fault(f"{found}; must be {VERSIONS[0]} to {VERSIONS[-1]}", "uri")
+            _place_axes(root)
             found = [e for e in root if e.tag in ("model", "light", "actor")]
             if len(found) != 1 or found[0].tag == "actor":
                 names = ", ".join(f"<{e.tag}>" for e in root) or "nothing"
@@ -424,6 +426,13 @@ class _Reader(Sink):
 
 PLACED = ("collision", "visual", "inertial", "sensor", "light", "camera", "projector")
 """Elements on a link or joint that have a pose."""
+
+
+def _place_axes(root: ET.Element) -> None:
+    """Say of the axes in a file of version 1.4, which has no tag for it, that they are in the frame of their model."""
+    if root.get("version") == "1.4":
+        for axis in root.iterfind(".//joint/axis"):
+            ET.SubElement(axis, "use_parent_model_frame").text = "true"
 
 
 def _scoped(scope: str, name: str) -> str:

@@ -11,7 +11,7 @@ from pliant.formats.urdf import find_resource
 from pliant.laws import SEA, Mode, QbMove
 from pliant.model import Robot
 from pliant.robots import loading
-from pliant.robots.loading import load
+from pliant.robots.loading import load, load_with_settings
 
 MESH = """<visual><geometry><mesh filename="{visual}"/></geometry></visual>
 <collision><geometry><mesh filename="{collision}"/></geometry></collision>"""
@@ -95,6 +95,22 @@ def test_a_missing_collision_mesh_is_an_error_and_a_missing_visual_one_a_note(pa
     assert str(package.parent) in str(caught.value)
     robot = pliant.load(path, package_paths=[package.parent], allow_missing_meshes=True)
     assert robot.compile().ngeom == 1
+    assert "--set robot.allow_missing_meshes=true" in str(caught.value)
+    above = path.parent / "above.yaml"
+    above.write_text(f"model: {path.name}\n")
+    for source in (path, above):
+        robot = load_with_settings(source, {"robot.allow_missing_meshes": "true"}, package_paths=[package.parent])
+        assert robot.compile().ngeom == 1
+    with pytest.raises(ModelError, match=r"robot\.allow_missing_meshes"):
+        load_with_settings(path, {"robot.allow_missing_meshes": "perhaps"}, package_paths=[package.parent])
+    with pytest.raises(ModelError, match="allow_missing_meshes"):
+        load_with_settings("sea-1dof", {"robot.allow_missing_meshes": "true"})
+
+
+@pytest.mark.parametrize("collide", [False, True])
+def test_a_setting_lets_the_links_of_a_urdf_collide(collide, urdf):
+    robot = load_with_settings(urdf(), {"robot.self_collision": str(collide)})
+    assert robot.compile().nexclude == pliant.load(urdf(), self_collision=collide).compile().nexclude
 
 
 def test_an_address_on_the_network_is_refused(urdf):
@@ -295,7 +311,7 @@ def test_a_wrong_tag_in_an_sdf_is_refused_with_its_line(urdf, plugin):
     [
         "<sdf version='1.7'><model name='x'/></sdf>",
         "<sdf version='1.7'><model name='x'><link name='a'/><joint name='j' type='revolute'/></model></sdf>",
-        "<sdf version='1.4'><model name='x'><link name='a'/></model></sdf>",
+        "<sdf version='1.3'><model name='x'><link name='a'/></model></sdf>",
         "<sdf version='1.7'><model name='x'><link/></model></sdf>",
         "<sdf><world><model name='x'><link name='a'/></model><model name='y'><link name='a'/></model></world></sdf>",
     ],

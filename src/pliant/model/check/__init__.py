@@ -6,9 +6,9 @@ if and only if
     h^2 K / I + 2 h D / I < 4                                                                            (1)
 
 (undamped: w h < 2 with w = sqrt(K / I)). MuJoCo's implicit integrators and its Euler integrator treat joint damping
-implicitly; with such damping D_i the condition becomes h^2 K < 4 I + 2 h (D_i - D). The square root of the left side
-of (1) is reported as ``stability``, so that the bound is 2 for any damping. The product w h states how well the
-oscillation is resolved.
+implicitly; with such damping D_i the condition becomes h^2 K + 2 h D < 4 (I + h D_i / 2). The square root of the left
+side over I + h D_i / 2 is reported as ``stability``, so that the bound is 2 for any damping. The product w h states how
+well the oscillation is resolved.
 
 I is the inertia seen by the torque of a single joint, 1 / (M^-1)_jj with the full mass matrix M (including armature).
 It is the smallest inertia, because the other joints are free, and therefore a conservative choice. It is evaluated at

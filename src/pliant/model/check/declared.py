@@ -10,7 +10,7 @@ import numpy as np
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.laws import CompliantActuator, DCMotor, LeverDrive, Mode
 from pliant.model.check.bodies import JOINTS
-from pliant.model.description import INTEGRATORS, REST_KEY, Description, unit_of_joint
+from pliant.model.description import INTEGRATORS, REST_KEY, TAKES_PLACE, Description, unit_of_joint
 from pliant.model.interface import DeviceSpec, ModelPart
 from pliant.model.problem import Problem, Problems
 
@@ -58,13 +58,10 @@ def check_names(robot: Description, problems: Problems) -> list[str]:
                 elements = {e.name for group in groups for e in group if e.name}
             if element not in elements:
                 problems.error(name, f"the device names the element {element!r}", nearest(element, elements))
-    for actuator in robot.spec.actuators:
-        if actuator.target in robot.actuators and actuator.trntype == mujoco.mjtTrn.mjTRN_JOINT:
-            problems.warning(
-                actuator.target,
-                f"the model's own actuator {actuator.name!r} drives this compliant joint as well",
-                "remove it from the model if the compliant actuator is meant to take its place",
-            )
+    for joint in robot.actuators:
+        for actuator in robot.own_actuators(joint):
+            text = f"the model's own actuator {actuator.name!r} drives this compliant joint as well"
+            problems.warning(joint, text, f"if the compliant actuator is meant to take its place: {TAKES_PLACE}")
     return usable
 
 

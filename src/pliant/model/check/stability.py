@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import mujoco
 import numpy as np
@@ -11,7 +11,14 @@ import numpy as np
 from pliant.laws import CompliantActuator
 from pliant.model.check.bodies import Bodies, link_damping_is_implicit
 from pliant.model.check.slopes import preset_reach, slopes_of
-from pliant.model.check.step_sizes import REFUSE_ABOVE, WARN_ABOVE, StepSize, evaluate_steps, propose_timestep
+from pliant.model.check.step_sizes import (
+    REFUSE_ABOVE,
+    WARN_ABOVE,
+    StepSize,
+    evaluate_steps,
+    propose_timestep,
+    stability_number,
+)
 from pliant.model.description import REST_KEY, Description
 from pliant.model.interface import PositionControlled
 from pliant.model.problem import Problems
@@ -61,7 +68,7 @@ def _judge(joint: str, actuator: CompliantActuator, rows: list[StepSize], h: flo
         return
     if reach.stability > REFUSE_ABOVE:
         low, high = preset_reach(actuator)
-        safe = _safe_preset(actuator, reach, h)
+        safe = _safe_preset(actuator, reach)
         where = "in reach,"
         if high > low:
             where = f"presets up to {high:g} {unit} are in reach, and at {reach.preset:g} {unit}"
@@ -90,7 +97,7 @@ def _judge(joint: str, actuator: CompliantActuator, rows: list[StepSize], h: flo
         )
 
 
-def _safe_preset(actuator: CompliantActuator, row: StepSize, h: float) -> float | None:
+def _safe_preset(actuator: CompliantActuator, row: StepSize) -> float | None:
     """Return the largest preset up to which an element stays within the refused stability number.
 
     None if there is none, because the element exceeds the number at the smallest preset already.
@@ -106,8 +113,7 @@ def _safe_preset(actuator: CompliantActuator, row: StepSize, h: float) -> float 
     rest_of_it = max(0.0, row.stiffness - float(np.max(slopes(grid))))
 
     def exceeds(presets: np.ndarray) -> np.ndarray:
-        s = (h * h * (slopes(presets) + rest_of_it) + 2.0 * h * row.damping) / row.inertia
-        return s > REFUSE_ABOVE**2
+        return np.asarray(stability_number(row, slopes(presets) + rest_of_it) > REFUSE_ABOVE)
 
     bad = np.flatnonzero(exceeds(grid))
     if not bad.size:
@@ -131,10 +137,18 @@ def _coupled(bodies: Bodies, rows: list[StepSize], h: float, problems: Problems)
         return
     dofs = [int(bodies.model.jnt_dofadr[bodies.model.joint(row.joint).id]) for row in links]
     root = np.sqrt([row.stiffness for row in links])
-    fastest = max(float(np.linalg.eigvalsh(root[:, None] * w[np.ix_(dofs, dofs)] * root)[-1]) for w in bodies.inverse)
-    together, alone = h * math.sqrt(max(0.0, fastest)), max(row.ratio for row in links)
+    damping = np.zeros(bodies.model.nv)
+    damping[dofs] = [0.5 * h * row.implicit_damping for row in links]
+
+    def largest(inverses: Iterable[np.ndarray]) -> float:
+        found = (np.linalg.eigvalsh(root[:, None] * w[np.ix_(dofs, dofs)] * root)[-1] for w in inverses)
+        return max(0.0, *map(float, found))
+
+    fastest = largest(bodies.inverse)
+    damped = largest(np.linalg.inv(np.linalg.inv(w) + np.diag(damping)) for w in bodies.inverse)
+    together, alone = h * math.sqrt(fastest), max(row.ratio for row in links)
     proposal = propose_timestep(fastest, 0.0, 1.0)
-    if together > REFUSE_ABOVE >= max(row.stability for row in links):
+    if h * math.sqrt(damped) > REFUSE_ABOVE >= max(row.stability for row in links):
         problems.error(
             "model",
             f"the compliant joints together have w dt = {together:.2f} at {_ms(h)} (alone at most {alone:.2f}; "

@@ -67,8 +67,8 @@ class StepSize:
 
     @property
     def stability(self) -> float:
-        """Return sqrt(h^2 K / I + 2 h D / I); above 2 the step is unstable (without implicit damping)."""
-        return math.sqrt(self.ratio**2 + 2.0 * self.damping_ratio)
+        """Return sqrt((h^2 K + 2 h D) / (I + h D_i / 2)); above 2 the step is unstable."""
+        return float(stability_number(self, self.stiffness))
 
     @property
     def limit(self) -> float:
@@ -79,6 +79,12 @@ class StepSize:
     def proposal(self) -> float:
         """Return a time step [s] with w h <= 0.3 and h D / I <= 0.3, rounded down to 1, 2 or 5 x 10^-n."""
         return propose_timestep(self.stiffness, self.damping, self.inertia)
+
+
+def stability_number(row: StepSize, stiffness: Any) -> Any:
+    """Return the stability number of an element with another stiffness, or with an array of them."""
+    h = row.timestep
+    return np.sqrt((h * h * stiffness + 2.0 * h * row.damping) / (row.inertia + 0.5 * h * row.implicit_damping))
 
 
 def stable_timestep(stiffness: float, damping: float, inertia: float) -> float:
