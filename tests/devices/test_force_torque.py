@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import ModelError
-from pliant.base.spatial import rotation_from_rpy
+from pliant.base.spatial import rotation_from_quaternion, rotation_from_rpy
 from pliant.devices import make_devices
 from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.engine import MujocoEngine
@@ -86,7 +86,19 @@ def test_the_axes_are_those_that_were_asked_for(axes):
     weight = np.array([0.0, 0.0, -MASS * G])
     np.testing.assert_allclose(force, R.T @ weight, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(torque, R.T @ np.cross(tool @ (CENTRE - place), weight), rtol=1e-6, atol=1e-9)
-    assert device.frame == {"sensor": "ft", "child": "tool", "parent": "flange"}[axes]
+    assert device.frame == {"sensor": "ft", "child": "ft", "parent": "flange"}[axes]
+    if axes == "parent":
+        assert device.mount is None  # these axes move on both bodies
+    else:
+        own = tool if axes == "child" else R
+        assert device.mount.body == "tool"
+        np.testing.assert_allclose(device.mount.position, place)
+        np.testing.assert_allclose(tool @ rotation_from_quaternion(device.mount.orientation), own, atol=1e-12)
+
+
+def test_the_axes_of_the_child_in_its_origin_are_the_child():
+    _, _, (device,) = read(ForceTorque(name="ft", body="tool", measure_frame="child"))
+    assert (device.frame, device.mount.body) == ("tool", "tool")
 
 
 def test_axes_of_the_world_where_the_parent_is_the_world():

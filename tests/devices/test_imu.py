@@ -207,5 +207,5 @@ def test_the_frame_of_a_site_is_told_with_its_place_on_the_body():
         return Mount(body="arm", position=position, orientation=(1, 0, 0, 0))
 
     assert (devices["imu"].frame, devices["imu"].mount) == ("imu", mounted_at((0, 0, 0)))
-    assert (devices["own"].frame, devices["own"].mount) == ("arm", None)
+    assert (devices["own"].frame, devices["own"].mount) == ("arm", mounted_at((0, 0, 0)))
     assert (devices["off"].frame, devices["off"].mount) == ("off", mounted_at((0, 0, 0.1)))

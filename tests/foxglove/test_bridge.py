@@ -4,8 +4,11 @@ import itertools
 import json
 import random
 import socket
+import struct
 import threading
 
+import mujoco
+import numpy as np
 import pytest
 from foxglove_client import FoxgloveClient
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
@@ -140,6 +143,29 @@ def test_the_poses_of_all_bodies_and_the_time_come_at_their_rate(world, client):
     assert len(frames) == model.nbody - 1
     assert {frame[2][0] for frame in frames} == {b"world"}
     assert client.times[-1] % 20_000_000 == 0
+
+
+def test_the_poses_of_a_time_are_those_of_the_positions_at_that_time(world, client):
+    client.subscribe("/tf")
+    world.step_until(client, lambda: client.of("/tf"))
+    world.simulation.devices["joint"].inbox.put({"equilibrium_position": 0.8})
+    engine, positions, turned = world.simulation.engine, {}, 0
+    for _ in range(400):
+        world.simulation.step()
+        positions[engine.time_ns] = engine.data.qpos.copy()
+    client.wait(lambda: client.messages[-1][1] >= max(positions) - 20_000_000)
+    data = mujoco.MjData(engine.model)
+    for _, stamp, message in client.messages:
+        if stamp not in positions:
+            continue
+        data.qpos[:] = positions[stamp]
+        mujoco.mj_kinematics(engine.model, data)
+        for frame in map(varints, varints(message)[1]):
+            rotation = {number: struct.unpack("<d", value[0])[0] for number, value in varints(frame[5][0]).items()}
+            found = [rotation.get(number, 0.0) for number in (4, 1, 2, 3)]
+            np.testing.assert_allclose(found, data.body(frame[3][0].decode()).xquat, atol=1e-12)
+            turned += abs(found[0]) < 0.9999
+    assert turned > 3
 
 
 def test_a_command_of_a_client_moves_the_robot_and_is_echoed(world, client):

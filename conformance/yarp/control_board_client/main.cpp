@@ -16,9 +16,7 @@
 
 #include "versions.h"
 
-#ifdef STATIC_PLUGINS
-YARP_DECLARE_PLUGINS(yarpmod)
-#endif
+#include "../stock_plugins.h"
 
 using namespace yarp::dev;
 using namespace versions;
@@ -42,9 +40,7 @@ static int calls = 0, failed = 0;
 
 int main(int argc, char** argv)
 {
-#ifdef STATIC_PLUGINS
-    YARP_REGISTER_PLUGINS(yarpmod);
-#endif
+    register_plugins();
     Network network;
     if (argc < 3 || !network.checkNetwork(5.0)) { std::printf("no name server\n"); return 2; }
     Property options;

@@ -18,9 +18,7 @@
 #include <yarp/os/all.h>
 #include <yarp/sig/all.h>
 
-#ifdef STATIC_PLUGINS
-YARP_DECLARE_PLUGINS(yarpmod)
-#endif
+#include "../stock_plugins.h"
 
 using namespace yarp::dev;
 using namespace yarp::os;
@@ -69,9 +67,7 @@ int main(int argc, char** argv)
     if (argc != 5)
         return 2;
     Network network;
-#ifdef STATIC_PLUGINS
-    YARP_REGISTER_PLUGINS(yarpmod);
-#endif
+    register_plugins();
     const std::string child = argv[1], seen = argv[2], shown = argv[3], file = argv[4];
     PolyDriver server, client, grabber, camera;
     const std::string pictures_of = "(name " + shown + ") (mode none) (width 64) (height 64) (freq 20) (src " + file + ")";

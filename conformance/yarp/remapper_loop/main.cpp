@@ -23,9 +23,8 @@
 #include <yarp/dev/all.h>
 #include <yarp/os/all.h>
 
-#ifdef STATIC_PLUGINS
-YARP_DECLARE_PLUGINS(yarpmod)
-#endif
+#include "../control_board_client/versions.h"
+#include "../stock_plugins.h"
 
 using namespace yarp::dev;
 using namespace yarp::os;
@@ -186,8 +185,7 @@ static int on_clock(double period, double seconds)
     IEncoders* encoders = nullptr;
     IControlMode* modes = nullptr;
     if (!remap(driver, "udp") || !driver.view(positions) || !driver.view(encoders) || !driver.view(modes)) return 2;
-    std::vector<int> direct(23, VOCAB_CM_POSITION_DIRECT);
-    if (!modes->setControlModes(direct.data())) return 2;
+    if (!versions::set_all(modes, 23, MODE(POSITION_DIRECT))) return 2;
     Listener listener;
     listener.setStrict(true);
     listener.useCallback();
@@ -210,9 +208,7 @@ static int on_clock(double period, double seconds)
 
 int main(int argc, char** argv)
 {
-#ifdef STATIC_PLUGINS
-    YARP_REGISTER_PLUGINS(yarpmod);
-#endif
+    register_plugins();
     Network network;
     std::string mode = argc > 1 ? argv[1] : "";
     if (!network.checkNetwork(5.0)) { std::fprintf(stderr, "no name server\n"); return 2; }

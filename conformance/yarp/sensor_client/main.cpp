@@ -18,9 +18,7 @@
 #include <yarp/os/Time.h>
 #include <yarp/sig/Vector.h>
 
-#ifdef STATIC_PLUGINS
-YARP_DECLARE_PLUGINS(yarpmod)
-#endif
+#include "../stock_plugins.h"
 
 using namespace yarp::dev;
 using namespace yarp::os;
@@ -63,9 +61,7 @@ static void report(const char* group, const std::string& name, const std::string
 
 int main(int argc, char** argv)
 {
-#ifdef STATIC_PLUGINS
-    YARP_REGISTER_PLUGINS(yarpmod);
-#endif
+    register_plugins();
     Network network;
     if (argc < 3 || !network.checkNetwork(5.0)) { std::printf("no name server\n"); return 2; }
     Property options;

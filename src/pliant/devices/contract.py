@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -41,6 +41,14 @@ class Mount:
     """Orientation of the device frame in the body frame, unit quaternion (w, x, y, z)."""
 
 
+def own_frame(name: str, bodies: Iterable[str]) -> str:
+    """Return the name of a device's own frame, which is none of the bodies': ``name``, else ``name_frame``."""
+    taken = set(bodies)
+    while name in taken:
+        name += "_frame"
+    return name
+
+
 @runtime_checkable
 class SampleSource(Protocol):
     """Source of samples that bridges publish: a device of a simulation or of a recording."""
@@ -66,7 +74,7 @@ class SampleSource(Protocol):
     noise: Mapping[str, Noise]
     """Field -> noise, from which covariances in messages are computed; fields without noise are absent."""
     mount: Mount | None
-    """Pose of ``frame`` on the robot; None if ``frame`` is not a frame of the device itself."""
+    """Pose of ``frame`` on the robot; None where the description names the frame, or it moves on its body."""
     metadata: Mapping[str, str]
     """Constant properties that recordings store with the samples, as text."""
 

@@ -46,8 +46,8 @@ class ForceTorqueDevice(SensorDevice):
         if description.measure_frame == "parent" and not description.frame:
             body = description._child(robot.spec)
             self.frame = body.parent.name
-        elif description.measure_frame == "child" and not description.frame:
-            self.frame = description.body
+        elif description.measure_frame == "child" and not description.frame and not any(description.pos):
+            self.frame = description.body  # else its own, with the axes of the body
         self._names = description.sensors(robot.spec)
         # MuJoCo gives what the parent does to its child.
         self._sign = -1.0 if to_parent else 1.0
@@ -58,7 +58,7 @@ class ForceTorqueDevice(SensorDevice):
         self._torque = self._port(engine, self._names["torque"])
         self._turn = self._port(engine, self._names["orientation"]) if "orientation" in self._names else None
         site = self.description.site or f"{self.name}/frame"
-        if self.description.measure_frame == "sensor":
+        if self.description.measure_frame != "parent":
             self._find_mount(engine, site)
         self._lift = _Lift(engine, site) if isinstance(engine, MujocoState) and engine.model.ngravcomp else None
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.base.errors import DeviceError, PortError
 from pliant.devices.base import DeviceBase, DeviceOptions, FieldInfo, Mount
+from pliant.devices.contract import own_frame
 from pliant.engine.base import Engine, MujocoState
 from pliant.model.noise import Noise
 from pliant.model.sensors import SensorDescription
@@ -73,8 +74,10 @@ class SensorDevice(DeviceBase):
 
     def _find_mount(self, engine: Engine, site: str) -> None:
         """Read from the model where the frame of a site is fixed, for those who publish frames."""
-        if not isinstance(engine, MujocoState) or self.description.frame or self.frame == self.description.body:
+        if not isinstance(engine, MujocoState) or self.description.frame:
             return
         place = engine.model.site(site)
         body = engine.model.body(int(place.bodyid[0])).name
+        if self.frame != self.description.body:
+            self.frame = own_frame(self.frame, (engine.model.body(b).name for b in range(engine.model.nbody)))
         self.mount = Mount(body=body, position=tuple(place.pos.tolist()), orientation=tuple(place.quat.tolist()))

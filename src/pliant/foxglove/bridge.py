@@ -28,7 +28,7 @@ from pliant.foxglove.gate import RequestGate, hidden_address
 from pliant.foxglove.layout import make_layout
 from pliant.foxglove.listener import Listener
 from pliant.foxglove.options import FoxgloveOptions
-from pliant.foxglove.scene import frame_names, mounted, scene_entities, transforms
+from pliant.foxglove.scene import BodyPoses, frame_names, mounted, scene_entities, transforms
 from pliant.foxglove.sdk import load_sdk
 from pliant.model.wanted import check_source
 from pliant.recording.sample_message import MessageTypes, body_encoder, has_images, sample_topic
@@ -111,6 +111,7 @@ class Foxglove(BridgeBase):
         self._scene: Any = None
         self._transforms: Any = None
         self._mounts: dict[str, Any] = {}
+        self._poses: BodyPoses | None = None
         self._names: list[str] = []
         self._stamp_ns = 0
         self._dropped = 0
@@ -187,7 +188,7 @@ class Foxglove(BridgeBase):
             return
         channels = self._sdk.channels
         self._names = frame_names(engine.model)
-        self._mounts = {d.frame: d.mount for d in devices.values() if d.mount is not None}
+        self._mounts = {d.frame: d.mount for d in devices.values() if d.mount is not None and d.frame != d.mount.body}
         self._scene = channels.SceneUpdateChannel(SCENE, context=context)
         self._transforms = channels.FrameTransformsChannel(TRANSFORMS, context=context)
         self._closers += [self._scene.close, self._transforms.close]
@@ -286,8 +287,10 @@ class Foxglove(BridgeBase):
         poses = None
         simulation = self._simulation
         if simulation is not None and self._transforms is not None and self._transforms.has_sinks():
-            data = mujoco_state(simulation.engine, "foxglove").data
-            poses = data.xpos.copy(), data.xquat.copy()
+            state = mujoco_state(simulation.engine, "foxglove")
+            if self._poses is None:
+                self._poses = BodyPoses(state.model)
+            poses = self._poses.at(state.data)
         self._submit(partial(self._send_time, stamp_ns, poses))
 
     def publish(self, sample: Sample) -> None:

@@ -29,6 +29,24 @@ def frame_names(model: mujoco.MjModel) -> list[str]:
     return [model.body(b).name or f"body_{b}" for b in range(model.nbody)]
 
 
+class BodyPoses:
+    """Poses of all bodies at the positions of a time; those that MuJoCo keeps are of the step before.
+
+    Args:
+        model: the model.
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self._model, self._data = model, mujoco.MjData(model)
+
+    def at(self, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions [m] and quaternions (w, x, y, z) in the world, shapes (bodies, 3) and (bodies, 4)."""
+        own = self._data
+        own.qpos[:], own.mocap_pos[:], own.mocap_quat[:] = data.qpos, data.mocap_pos, data.mocap_quat
+        mujoco.mj_kinematics(self._model, own)
+        return own.xpos.copy(), own.xquat.copy()
+
+
 def transforms(
     messages: ModuleType, names: Sequence[str], positions: np.ndarray, orientations: np.ndarray, stamp_ns: int
 ) -> list[object]:

@@ -1,5 +1,6 @@
 """Streams are written as the version of each receiver reads them."""
 
+import threading
 import time
 
 import pytest
@@ -143,6 +144,25 @@ def test_a_caller_is_answered_in_its_own_dialect_by_ports_whose_replies_have_flo
         assert call.call(bottle("getStepSize")).items == (biped.simulation.engine.dt,)
         call.close()
         names.unregister("/asking/rpc:o")
+
+
+@pytest.mark.parametrize("version", ["3.12", "4.0"])
+def test_a_caller_that_calls_at_once_was_asked_before_it_could(biped, version, monkeypatch):
+    """A port of YARP answers no question while it waits for a reply: it is welcomed when it has answered."""
+    names, dialect, welcomed = biped.bridge.network.names, DIALECTS[version], threading.Event()
+
+    def slow(name, contact):
+        return Receiver() if welcomed.wait(0.5) else recognise(name, contact)
+
+    monkeypatch.setattr("pliant.yarp.bridge.recognition.recognise", slow)
+    with StockReader(version, kind="any") as reader:
+        names.register("/hasty/rpc:o", "tcp", "127.0.0.1", reader.port)
+        call = RpcConnection(names.find("/clock/rpc"), "/hasty/rpc:o", dialect)  # returns when it is welcomed
+        welcomed.set()
+        assert call.call(bottle("getStepSize")).items == (biped.simulation.engine.dt,)
+        call.close()
+        names.unregister("/hasty/rpc:o")
+        assert biped.bridge.served.receivers.told_dialect("/hasty/rpc:o") == dialect
 
 
 @pytest.mark.parametrize("count", [4, 8, 9])

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import WireError
+from pliant.devices.base import FieldInfo
 from pliant.yarp.bridge.external_wrench import read_push
-from pliant.yarp.bridge.sensors import CHANNELS
+from pliant.yarp.bridge.sensors import CHANNELS, channels
 from pliant.yarp.wire.text import parse_bottle
 
 
@@ -29,9 +30,14 @@ def test_a_base_state_is_sent_as_position_angles_velocities_and_accelerations():
     assert found == pytest.approx([1, 2, 3, 0, 0, 0.4, *range(4, 16)])
 
 
-def test_joint_angles_are_sent_in_degrees_and_loads_in_newtons():
-    assert CHANNELS["joint_angles"](sample(angle=[np.pi, 0.5])) == pytest.approx([180.0, 90.0 / np.pi])
+def test_joint_angles_are_sent_as_raw_values_and_loads_in_newtons():
+    assert CHANNELS["joint_angles"](sample(angle=[np.pi, 0.5], reading=[0.0, 127.5])) == [0.0, 127.5]
     assert CHANNELS["load_cells"](sample(load=[1.5, -2.0])) == [1.5, -2.0]
+
+
+def test_recorded_joint_angles_without_raw_values_are_sent_in_degrees():
+    recorded = SimpleNamespace(signatures=("joint_angles",), samples={"angle": FieldInfo((2,), "rad")})
+    assert channels(recorded)(sample(angle=[np.pi, 0.5])) == pytest.approx([180.0, 90.0 / np.pi])
 
 
 def test_a_push_is_a_link_a_wrench_and_a_duration():

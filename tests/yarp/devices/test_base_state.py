@@ -37,8 +37,8 @@ XML = """
 CORNERS = ((0.1, 0.05, -0.02), (0.1, -0.05, -0.02), (-0.1, 0.05, -0.02), (-0.1, -0.05, -0.02))
 
 
-def made(described, height=0.02):
-    robot = Robot(mujoco.MjSpec.from_string(XML.format(height=height)))
+def made(described, height=0.02, xml=XML):
+    robot = Robot(mujoco.MjSpec.from_string(xml.format(height=height)))
     robot.devices.append(described)
     engine = MujocoEngine(robot, check=False)
     (device,) = make_devices(robot)
@@ -93,6 +93,25 @@ def test_joint_angles_are_the_positions_of_the_joints():
     device, engine = made(JointAngles(name="hand", joints=("bend",)))
     engine.port("bend/position")[0] = 0.7
     assert device.read(0).values["angle"].tolist() == [0.7]
+
+
+@pytest.mark.parametrize(("position", "reading"), [(-0.5, 255.0), (-9.0, 255.0), (0.25, 127.5), (1.0, 0.0), (7.0, 0.0)])
+def test_the_raw_values_of_joints_fall_from_255_at_the_lower_limit_to_0_at_the_upper_one(position, reading):
+    limited = XML.replace('<joint name="bend"', '<joint name="bend" range="-28.64788975654116 57.29577951308232"')
+    device, engine = made(JointAngles(name="hand", joints=("bend",)), xml=limited)
+    engine.port("bend/position")[0] = position
+    assert device.read(0).values["reading"].tolist() == pytest.approx([reading])
+
+
+def test_the_raw_value_of_a_slide_is_its_position_and_that_of_a_joint_without_limits_half():
+    device, engine = made(JointAngles(name="hand", joints=("bend",)))
+    engine.port("bend/position")[0] = 0.7
+    assert device.read(0).values["reading"].tolist() == [127.5]
+    slide = XML.replace('<joint name="bend"', '<joint name="bend" type="slide"')
+    device, engine = made(JointAngles(name="hand", joints=("bend",)), xml=slide)
+    engine.port("bend/position")[0] = 0.07
+    assert device.read(0).values["reading"].tolist() == [0.07]
+    assert (device.samples["angle"].unit, device.samples["reading"].unit) == ("m", "m")
 
 
 def pusher(height=3.0):

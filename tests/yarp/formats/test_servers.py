@@ -7,7 +7,14 @@ from pliant.yarp.formats.control_board import BoardConfiguration
 from pliant.yarp.formats.robot_interface import read_robot_interface
 from pliant.yarp.formats.servers import Hardware, Servers
 from pliant.yarp.model.control_board import ControlBoard
-from pliant.yarp.model.services import AxisReference, BaseState, ContactLoadCells, ForceTorqueSensor, InertialSensor
+from pliant.yarp.model.services import (
+    AxisReference,
+    BaseState,
+    ContactLoadCells,
+    ForceTorqueSensor,
+    InertialSensor,
+    JointAngles,
+)
 
 
 def hardware():
@@ -23,6 +30,7 @@ def hardware():
             "imu": InertialSensor(name="imu", sensor="imu", sensor_name="chest"),
             "base": BaseState(name="base", link="root"),
             "cells": ContactLoadCells(name="cells", link="foot", cells=("a",), positions=((0.0, 0.0, 0.0),)),
+            "mais": JointAngles(name="mais", joints=("f",), sensor_name="hand_angles"),
         },
     )
 
@@ -107,6 +115,13 @@ def test_a_sensor_remapper_shows_what_it_names(tmp_path):
     names = '<param name="ThreeAxisGyroscopesNames">(chest)</param>'
     found = resolve(tmp_path, F + sensors(names, ("a", "imu"))).found[0]
     assert {g: [s.sensor_name for s in sensors] for g, sensors in found.groups.items()} == {"gyroscopes": ["chest"]}
+
+
+def test_joint_angles_are_an_encoder_array(tmp_path):
+    (found,) = resolve(tmp_path, server("multipleanalogsensorsserver", ("x", "mais"))).found
+    assert {g: [s.sensor_name for s in sensors] for g, sensors in found.groups.items()} == {
+        "encoder_arrays": ["hand_angles"]
+    }
 
 
 def test_servers_of_ros_and_unknown_ones_are_reported(tmp_path):

@@ -127,13 +127,15 @@ class RosBridge(BridgeBase):
         topics.devices = dict(devices)
         if self.options.clock:
             serve_clock(topics)
+        description = described(topics)
+        if description is not None:
+            topics.link_offsets = description.offsets
         for name, device in topics.devices.items():
             NAMES.find(device)(topics, name, device)
         for name, device in topics.devices.items():
             topics.writers[name] = []
             INTERFACES.find(device)(topics, name, device)
         serve_control_topics(topics)
-        description = described(topics)
         serve_groups(topics, None if description is None else description.tree.model)
         if description is not None:
             serve_other_joints(topics, description.tree, description.joints)

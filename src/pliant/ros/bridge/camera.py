@@ -50,7 +50,7 @@ def _serve(topics: RosTopics, name: str, device: CameraSource, field: str, image
     header = {"header": {"frame_id": device.frame}}
     image = topics.advertise(_topic(topics, name, device, image_topic), "sensor_msgs/Image")
     values = {
-        **header,
+        **topics.names.message(header),
         "height": lens.height,
         "width": lens.width,
         "encoding": encoding,

@@ -50,8 +50,10 @@ class Diagnostics:
         self._due = now + PERIOD_S
         rows = [self._real_time(stamp_ns, now), *self._flows()]
         if self._handle.active:
-            values = {"header": {"stamp": stamp_ns}, "status": rows}
-            self._handle.send(self._topics.node.codec.encode("diagnostic_msgs/DiagnosticArray", values))
+            codec = self._topics.node.codec
+            number = {"seq": next(self._topics.numbers[self._handle.topic])} if codec.version == 1 else {}
+            values = {"header": {"stamp": stamp_ns, **number}, "status": rows}
+            self._handle.send(codec.encode("diagnostic_msgs/DiagnosticArray", values))
 
     def _real_time(self, stamp_ns: int, now: float) -> Message:
         lost = bound(self._topics.simulation).lost_time

@@ -51,8 +51,9 @@ def serve_other_joints(topics: RosTopics, tree: KinematicTree, joints: Sequence[
     positions, velocities = tree.addresses[others], tree.velocities[others]
     zeros = np.zeros(len(others)).tolist()
     values = {"name": [joints[i] for i in others], "position": zeros, "velocity": zeros}
-    handle = topics.advertise("/joint_states", "sensor_msgs/JointState")
-    fill = topics.stamped("sensor_msgs/JointState", values, ["position", "velocity"])
+    topic, kind = "/joint_states", "sensor_msgs/JointState"
+    handle = topics.advertise(topic, kind)
+    fill = topics.stamped(kind, values, ["position", "velocity"], topic=topic)
 
     def write(stamp_ns: int) -> None:
         if handle.active:

@@ -64,7 +64,8 @@ class Publication:
         handle = topics.advertise(self.topic, self.type, reliable=self.reliable)
         headed = self.stamp != "none"
         paths = [*(["header.stamp"] if headed else []), *self.paths]
-        fill = Template(topics.node.codec, self.type, topics.names.message(self.values), paths).fill_from
+        values, counted = topics.names.message(self.values), topics.numbers[self.topic]
+        fill = Template(topics.node.codec, self.type, values, paths, numbers=counted).fill_from
         numbers, stamped, when = self.numbers, self.stamp == "sample", self.when
         # A timer of rate 0 lets every sample through.
         due = None if self.every is None or self.every.period_ns <= 1 else self.every.due

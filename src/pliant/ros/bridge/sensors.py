@@ -17,7 +17,7 @@ _LASER_LIMITS = ("min_angle", "max_angle", "min_range", "max_range")
 
 def serve_imu(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve ``<namespace>/<name>`` as sensor_msgs/Imu; the covariances are those of the device's noise."""
-    values: Message = {"header": {"frame_id": device.frame}}
+    values: Message = {"header": {"frame_id": topics.frame(device)}}
     for part, noise in device.noise.items():
         values[f"{part}_covariance"] = covariance(noise)
     parts = [("angular_velocity", "xyz"), ("linear_acceleration", "xyz")]
@@ -50,7 +50,7 @@ def serve_wrench(topics: RosTopics, name: str, device: SampleSource, topic: str 
         type="geometry_msgs/WrenchStamped",
         paths=[f"wrench.{part}.{axis}" for part in ("force", "torque") for axis in "xyz"],
         numbers=lambda v: [*np.asarray(v["force"]).tolist(), *np.asarray(v["torque"]).tolist()],
-        values={"header": {"frame_id": device.frame}},
+        values={"header": {"frame_id": topics.frame(device)}},
     ).serve(topics, name)
 
 
@@ -59,7 +59,7 @@ def serve_laser(topics: RosTopics, name: str, device: SampleSource) -> None:
     first, last, near, far = (float(device.metadata[key]) for key in _LASER_LIMITS)
     rays = device.samples["ranges"].size
     values = {
-        "header": {"frame_id": device.frame},
+        "header": {"frame_id": topics.frame(device)},
         "angle_min": first,
         "angle_max": last,
         "angle_increment": (last - first) / max(1, rays - 1),

@@ -70,7 +70,7 @@ def sensor_frames(topics: RosTopics, offsets: Mapping[str, np.ndarray]) -> list[
         topics: the topics of the bridge.
         offsets: place of each link's frame in its body [m]: on the axis of its joint.
     """
-    mounts = {device.frame: device.mount for device in topics.devices.values() if device.mount is not None}
+    mounts = {topics.frame(device): device.mount for device in topics.devices.values() if device.mount is not None}
     return [
         _transform(
             mount.body,
@@ -79,6 +79,7 @@ def sensor_frames(topics: RosTopics, offsets: Mapping[str, np.ndarray]) -> list[
             np.array(mount.orientation),
         )
         for frame, mount in mounts.items()
+        if frame != mount.body
     ]
 
 

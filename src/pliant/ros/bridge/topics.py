@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.devices.base import Sample, SampleSource
+from pliant.devices.contract import own_frame
 from pliant.model.interface import DEFAULT_NAMESPACE, Interface
 from pliant.model.wanted import check_source
 from pliant.ros.bridge.actions import ActionHandler, ActionServer
@@ -56,12 +61,16 @@ class RosTopics:
         """Names of the services that are served."""
         self.actions: list[str] = []
         """Names of the actions that are served."""
+        self.link_offsets: Mapping[str, np.ndarray] = {}
+        """Body of the model -> place of its link's frame in it [m]: on the axis of its joint."""
         self.simulation: SimulationControl | None = None
         """The simulation that services reach; None where nobody bound one."""
         self.devices: dict[str, SampleSource] = {}
         self.latest: dict[str, Sample] = {}
         """Device -> its last sample."""
         self.handles: list[TopicHandle] = []
+        self.numbers: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+        """Topic -> numbers of its messages on ROS 1, whoever fills them."""
         self.incoming: dict[str, dict[str, object]] = {}
         """Topic -> its type and how many messages came."""
         self.writers: dict[str, list[Callable[[Sample], None]]] = {}
@@ -82,6 +91,13 @@ class RosTopics:
         """Return a topic of a device: below what its description says, absolute or in the name space, else its name."""
         base = device.topic or name
         return topic_name(base, *parts) if base.startswith("/") else self.name(base, *parts)
+
+    def frame(self, device: SampleSource) -> str:
+        """Return the frame in which a device measures: its own where the frame of its body is not that of the link."""
+        mount = device.mount
+        if mount is None or device.frame != mount.body or not np.any(self.link_offsets.get(mount.body, 0.0)):
+            return device.frame
+        return own_frame(device.name, self.link_offsets)
 
     def at(self, rate: float, action: Callable[[int], None]) -> None:
         """Call ``action(stamp_ns)`` at a rate [Hz], after the ticks; actions of equal rate share one check per step."""
@@ -113,14 +129,16 @@ class RosTopics:
         return Template(self.node.codec, type_name, self.names.message(values), paths).fill
 
     def stamped(
-        self, type_name: str, values: MessageView, paths: list[str], *, named: bool = False
+        self, type_name: str, values: MessageView, paths: list[str], *, named: bool = False, topic: str = ""
     ) -> Callable[..., bytes]:
         """Return what encodes a message with a header: ``fill(stamp_ns, *values of the paths)``.
 
-        With ``named`` the joints and frames in it have the names of the graph already.
+        With ``named`` the joints and frames in it have the names of the graph already. A ``topic`` that others fill too
+        has one count of messages.
         """
         values = values if named else self.names.message(values)
-        return Template(self.node.codec, type_name, values, ["header.stamp", *paths]).fill
+        numbers = self.numbers[topic] if topic else None
+        return Template(self.node.codec, type_name, values, ["header.stamp", *paths], numbers=numbers).fill
 
     def serve_action(self, name: str, type_name: str, handler: ActionHandler) -> ActionServer:
         """Serve an action on the bridge's wire.

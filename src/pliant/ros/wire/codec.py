@@ -6,9 +6,10 @@ dictionary. A message has a prefix of four bytes: its length (ROS 1), the encaps
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -266,22 +267,32 @@ class Template:
         values: the first content; array lengths and texts stay as they are here.
         paths: the numbers, arrays of numbers, times and durations that change, in the order of `fill`'s arguments.
         until: array with which `fill` ends, itself left out: whoever sends the message appends it; "" for no such.
+        numbers: counts the messages of the topic, where several templates fill one; None for a count of its own.
 
     Example:
         >>> template = Template(Codec(1), "std_msgs/Float64", {"data": 0.0}, ["data"])
         >>> data = template.fill(0.8)
     """
 
-    def __init__(self, codec: Codec, name: str, values: MessageView, paths: Iterable[str], *, until: str = "") -> None:
+    def __init__(
+        self,
+        codec: Codec,
+        name: str,
+        values: MessageView,
+        paths: Iterable[str],
+        *,
+        until: str = "",
+        numbers: Iterator[int] | None = None,
+    ) -> None:
         places: dict[str, tuple[int, str]] = {}
         self._data = bytearray(codec.encode(name, values, places))
         if until:
             del self._data[self._place(places, until, name)[0] :]
         changing = list(paths)
         self._set: list[Callable[[Any], None]] = [self._setter(*self._place(places, p, name)) for p in changing]
-        numbers = [path for path in places if f".{path}".endswith(".header.seq") and path not in changing]
-        self._numbers = [places[path][0] for path in numbers]
-        self._count = 0
+        numbered = [path for path in places if f".{path}".endswith(".header.seq") and path not in changing]
+        self._numbered = [places[path][0] for path in numbered]
+        self._numbers = itertools.count() if numbers is None else numbers
 
     @staticmethod
     def _place(places: Mapping[str, tuple[int, str]], path: str, name: str) -> tuple[int, str]:
@@ -318,8 +329,8 @@ class Template:
         """Return the message with values that are given as one sequence, its prefix included."""
         for put, value in zip(self._set, values, strict=True):
             put(value)
-        if self._numbers:
-            for offset in self._numbers:
-                _U32.pack_into(self._data, offset, self._count)
-            self._count = (self._count + 1) & 0xFFFFFFFF
+        if self._numbered:
+            number = next(self._numbers) & 0xFFFFFFFF
+            for offset in self._numbered:
+                _U32.pack_into(self._data, offset, number)
         return bytes(self._data)

@@ -15,6 +15,7 @@ from pliant.yarp.model.services import (
     ContactLoadCells,
     ForceTorqueSensor,
     InertialSensor,
+    JointAngles,
     VectorServer,
 )
 from pliant.yarp.wire.sensors import SENSOR_GROUPS, SensorNames
@@ -52,7 +53,7 @@ def serve_analog_servers(served: Served) -> set[str]:
 def _device(served: Served, name: str) -> SampleSource | None:
     """Return the device that measures for a sensor, or None where it is not simulated."""
     described = served.interface.device(name)
-    if isinstance(described, BaseState | ContactLoadCells):
+    if isinstance(described, BaseState | ContactLoadCells | JointAngles):
         return served.devices.get(name)
     if not isinstance(described, ForceTorqueSensor | InertialSensor):
         return None

@@ -124,6 +124,8 @@ class Input:
         self._mark = b""
         """What acknowledges a message; nothing without acknowledgements."""
         self._waiting: deque[Message | TextMessage | str] = deque()
+        self._welcome = b""
+        """What the peer waits for before its first message, until that is said."""
         self._busy = False
         self._resuming = False
         self._out = bytearray()
@@ -179,12 +181,13 @@ class Input:
         self.port.drop_input(self)
 
     def hold(self, until: Future[None]) -> None:
-        """Handle no message before something is done."""
+        """Handle no message before something is done; a caller that waits to be welcomed makes no call meanwhile."""
         self._busy = True
 
         def go_on() -> None:
             self._busy = False
             if not self._closed:
+                self._say_welcome()
                 self._go_on()
 
         until.add_done_callback(lambda _: self.port.reactor.call(go_on))
@@ -286,7 +289,9 @@ class Input:
         self._framer = Framer(self.port.limit)
         self._mark = ACKNOWLEDGEMENT if hello.acknowledged else b""
         rest = self._greeted(hello.name, carrier, end)
-        self._say(encode_number(self.port.number))
+        self._welcome = encode_number(self.port.number)
+        if not self._busy:
+            self._say_welcome()
         return rest
 
     def _greeted(self, sender: str, carrier: str, end: int) -> bytes:
@@ -296,6 +301,10 @@ class Input:
         if carrier != "name_ser":
             self.port.greeted(self)
         return rest
+
+    def _say_welcome(self) -> None:
+        self._say(self._welcome)
+        self._welcome = b""
 
     def _greet_udp(self, hello: Hello, end: int) -> bytes:
         others = [c for c in self.port.inputs.values() if c.is_udp]

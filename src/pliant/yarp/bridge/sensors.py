@@ -40,6 +40,8 @@ def measured_groups(device: SampleSource) -> dict[str, Numbers]:
         return {"temperatures": lambda s: [TEMPERATURE], "six_axis_force_torques": _six}
     if "load_cells" in device.signatures:
         return {"contact_load_cells": _field("load")}
+    if "joint_angles" in device.signatures:
+        return {"encoder_arrays": _field("reading")}
     if "base_state" in device.signatures:
         return {
             "gyroscopes": _field("angular_velocity", DEGREES),
@@ -63,10 +65,12 @@ def channels(device: SampleSource) -> Numbers:
     """Return the numbers that YARP sends of a device as one vector, in the units of the wire.
 
     12 of an inertial unit (roll, pitch, yaw, acceleration, angular velocity, zeros), 6 of a force/torque sensor, 18 of
-    a base state, one for each load cell or joint.
+    a base state, one for each load cell or joint; of recorded joints without raw values the angles [deg].
     """
     if WRENCH.of(device):
         return _six
+    if "joint_angles" in device.signatures and "reading" not in device.samples:  # a recording of 0.3.0
+        return _field("angle", DEGREES)
     known = next((CHANNELS[kind] for kind in device.signatures if kind in CHANNELS), None)
     if known is not None:
         return known
@@ -83,8 +87,9 @@ def _field(name: str, factor: float = 1.0) -> Numbers:
 
 def _size(device: SampleSource, group: str) -> int:
     """Return how many numbers a measurement of a group has."""
-    if group == "contact_load_cells":
-        return device.samples["load"].shape[0]
+    array = {"contact_load_cells": "load", "encoder_arrays": "reading"}.get(group)
+    if array is not None:
+        return device.samples[array].size
     return {"temperatures": 1, "six_axis_force_torques": 6}.get(group, 3)
 
 
@@ -107,7 +112,7 @@ def _base_state(sample: Sample) -> list[float]:
 CHANNELS: dict[str, Numbers] = {
     "base_state": _base_state,
     "load_cells": _field("load"),
-    "joint_angles": _field("angle", DEGREES),
+    "joint_angles": _field("reading"),
 }
 """Signature of a device that is sent as a vector only, or first of all -> its channels in the units of the wire."""
 

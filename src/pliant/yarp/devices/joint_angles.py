@@ -1,4 +1,4 @@
-"""Joint angles as analog channels, as the position sensors of fingers give them."""
+"""Joint angles as analog channels, as the position sensors of fingers (MAIS) give them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from pliant.base.errors import DeviceError, nearest
 from pliant.devices.base import DeviceBase, DeviceOptions, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import sample_period
-from pliant.engine.base import Engine
+from pliant.engine.base import Engine, mujoco_state
 from pliant.model.robot import Robot
 from pliant.yarp.model.services import JointAngles
 
 RATE = 100.0
 """Samples a second [Hz]."""
+FULL_SCALE = 255.0
+"""Raw value at the lower limit of a joint; gazebo-yarp-plugins, MaisSensorDriver."""
+_SLIDE = 2
+"""mujoco.mjtJoint.mjJNT_SLIDE."""
 
 
 @device_for(JointAngles)
@@ -39,7 +43,15 @@ class JointAnglesDevice(DeviceBase):
                 raise DeviceError(
                     f"{description.name}: there is no joint {joint!r}; {nearest(joint, known)}", field="joints"
                 )
-        samples = {"angle": FieldInfo((len(description.joints),), "rad", "angles of the joints")}
+        n = len(description.joints)
+        slides = {int(robot.spec.joint(joint).type) == _SLIDE for joint in description.joints}
+        units = ("", "") if len(slides) > 1 else ("m", "m") if True in slides else ("rad", "")
+        samples = {
+            "angle": FieldInfo((n,), units[0], "angles of the joints [rad], positions of sliding ones [m]"),
+            "reading": FieldInfo(
+                (n,), units[1], "raw values: 255 at the lower limit to 0 at the upper one; of sliding joints [m]"
+            ),
+        }
         options.setdefault("sample_period", sample_period(RATE, float(robot.spec.option.timestep)))
         super().__init__(
             description.name,
@@ -50,6 +62,16 @@ class JointAnglesDevice(DeviceBase):
 
     def _connect(self, engine: Engine) -> None:
         self._ports = [engine.port(f"{joint}/position") for joint in self.joints]
+        joints = [mujoco_state(engine, self.name).model.joint(joint) for joint in self.joints]
+        self._slides = np.array([int(joint.type[0]) == _SLIDE for joint in joints])
+        # The sensors of a joint without limits stay in the middle, as in the original.
+        limits = np.array([joint.range if joint.limited[0] else (-np.inf, np.inf) for joint in joints])
+        self._limits: tuple[np.ndarray, np.ndarray] = limits[:, 0], limits[:, 1]
 
     def _measure(self) -> dict[str, float | np.ndarray]:
-        return {"angle": np.array([port[0] for port in self._ports])}
+        angle = np.array([port[0] for port in self._ports])
+        low, high = self._limits
+        with np.errstate(invalid="ignore"):
+            share = (angle - low) / (high - low)
+        share = np.where(np.isfinite(low), np.clip(share, 0.0, 1.0), 0.5)
+        return {"angle": angle, "reading": np.where(self._slides, angle, FULL_SCALE * (1.0 - share))}

@@ -344,7 +344,7 @@ def joint_angles(reader: PluginReader, plugin: Plugin, config: Group) -> None:
     if unknown is not None:
         raise groups[0].fault(f"jointNames has {unknown!r}; {nearest(unknown, reader.joints)}", "jointNames")
     name = config.text("sensorName", plugin.name)
-    reader.add(plugin, config, name, JointAngles, joints=names)
+    reader.add(plugin, config, name, JointAngles, joints=names, sensor_name=name)
 
 
 def robot_interface(reader: PluginReader, plugin: Plugin) -> None:

@@ -389,6 +389,8 @@ class Servers:
             return {group: [SensorReference(target, device.link)] for group in BASE_GROUPS}
         elif isinstance(device, ContactLoadCells):
             return {"contact_load_cells": [SensorReference(target, target)]}
+        elif isinstance(device, JointAngles):
+            return {"encoder_arrays": [SensorReference(target, device.sensor_name or target)]}
         elif device is None:
             raise _Unserved(
                 f"there is no device {target!r}; {nearest(target, [*self.hardware.names, *self.remappers])}"

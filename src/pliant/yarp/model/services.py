@@ -162,6 +162,8 @@ class JointAngles(YarpDevice):
 
     joints: tuple[str, ...]
     """Joints, one per channel."""
+    sensor_name: str = ""
+    """Name of the encoder array that clients of multiple analog sensors see; "" for that of the device."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
