@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import inspect
 import io
@@ -30,6 +31,7 @@ from pliant import __version__
 from pliant.base.errors import DivergedError, PliantError, nearest
 from pliant.base.warn import print_warning
 from pliant.base.wing import offers
+from pliant.cli.groups import add_subcommands
 from pliant.cli.messages import Messages, as_dict, say
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, only_json, reserved_output
@@ -116,6 +118,16 @@ left_out: set[str] = set()
 """Commands of wings that cannot be imported."""
 
 
+@functools.cache
+def load_command(name: str) -> None:
+    """Import a command of a wing, and what other wings add to it.
+
+    Raises:
+        PliantError: it cannot be imported.
+    """
+    add_subcommands(name, OF_WINGS[name].load())
+
+
 def load_commands() -> None:
     """Import all commands; the list of commands has the first line of each.
 
@@ -123,11 +135,11 @@ def load_commands() -> None:
     """
     for name in COMMANDS:
         app[name]
-    for name, offer in OF_WINGS.items():
+    for name in OF_WINGS:
         if name in left_out:
             continue
         try:
-            offer.load()
+            load_command(name)
             app[name]
         except PliantError as error:
             print_warning(str(error))
@@ -344,7 +356,7 @@ def main(arguments: list[str] | None = None) -> None:
             name_glfw()
             check_whole(asked)
             if arguments and arguments[0] in OF_WINGS:
-                OF_WINGS[arguments[0]].load()
+                load_command(arguments[0])
             code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         except CycloptsError as error:
             fail(WrongUsage(usage(error)), 2)
