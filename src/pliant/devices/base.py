@@ -408,6 +408,10 @@ class DeviceBase:
             "last_error": counters.last_error,
         }
 
+    def stopped(self) -> str:
+        """Return why the device carries out no commands any more, in words; "" while it does."""
+        return "its watchdog has tripped" if self._tripped else ""
+
     def keep_pace(self) -> None:
         """Do nothing. A device whose firmware may take longer than a step overrides this and starts a thread."""
 

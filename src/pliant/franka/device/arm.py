@@ -522,6 +522,13 @@ class FrankaArm(DeviceBase):
         if receive is not None:
             receive(answer)
 
+    def stopped(self) -> str:
+        """Return the errors of the reflex that holds the arm, or "" if none does."""
+        state = self.cabinet.state
+        if state.robot_mode != fci.RobotMode.REFLEX:
+            return super().stopped()
+        return f"stopped by a reflex: {', '.join(fci.ERRORS[k] for k in np.flatnonzero(state.reflex_reason))}"
+
     @button
     def user_stop(self, pressed: bool = True) -> None:
         """Press or release the user stop."""

@@ -12,7 +12,17 @@ import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
-from pliant.laws import PID, CompliantActuator, DCMotor, Gear, LeverDrive, McKibben, Mode, PneumaticDrive, closed_stiffness
+from pliant.laws import (
+    PID,
+    CompliantActuator,
+    DCMotor,
+    Gear,
+    LeverDrive,
+    McKibben,
+    Mode,
+    PneumaticDrive,
+    closed_stiffness,
+)
 from pliant.model.check.bodies import Bodies, bodies_of, compile_bodies, link_damping_is_implicit
 from pliant.model.check.slopes import Slopes, preset_reach, slopes_of
 from pliant.model.description import Description
