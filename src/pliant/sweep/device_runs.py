@@ -80,8 +80,9 @@ def simulate_devices(
 
     Returns:
         The quantities, as in `device_quantities`; the metrics of each, whether the simulation diverged, and what
-        happened in it. A quantity that was not measured, because its device has a longer period, is NaN. So are all quantities of a point whose
-        varied commands a device cannot carry out, such as a plate pose beyond the limits of the joints.
+        happened in it. A quantity that was not measured, because its device has a longer period, is NaN. So are all
+        quantities of a point whose varied commands a device cannot carry out, such as a plate pose beyond the limits of
+        the joints.
     """
     from pliant.simulation.commands import put_constants
 

@@ -133,8 +133,8 @@ class BatchOptions:
     height: int = 360
     """Height of an image [pixel]."""
     latency: float = 0.0
-    """Age of what devices measure [s], rounded to whole steps of the engine. Ports that no device measures, the time and
-    the last action are the present ones."""
+    """Age of what devices measure [s], rounded to whole steps of the engine; ports that no device measures, the time
+    and the last action are the present ones."""
     command_latency: float = 0.0
     """Delay of the actions [s], rounded to whole steps of the engine."""
     noise: Mapping[str, float] | None = None
