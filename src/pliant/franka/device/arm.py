@@ -287,6 +287,8 @@ class FrankaArm(DeviceBase):
 
     signatures = ("franka_arm",)
 
+    noise_of_its_own = "set imperfections of its description, of which the state follows"
+
     def __init__(self, description: FrankaArmDescription, **options: Unpack[DeviceOptions]) -> None:
         super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=DT, **options)
         self.inbox.accept(())
