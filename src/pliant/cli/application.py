@@ -180,7 +180,8 @@ OTHER_WORDS = {
     "simulate": "run", "sim": "run", "start": "run", "launch": "run", "show": "view", "gui": "view", "open": "view",
     "record": "run", "play": "replay", "plot": "replay", "info": "list", "convert": "export", "create": "new",
     "init": "new", "time": "duration", "dt": "timestep", "step": "timestep", "out": "output",
-    "params": "set", "param": "set", "port": "socket", "host": "ip",
+    "params": "set", "param": "set", "port": "socket", "host": "ip", "output": "record", "save": "out", "log": "out",
+    "film": "run", "video": "run", "render": "run", "movie": "run",
 }  # fmt: skip
 """Word of other programs -> the command or option that does it here."""
 
@@ -235,8 +236,11 @@ def with_end(error: UnknownOptionError) -> str:
     its name, as `--bridge fci` for `--fci`; "" if none is."""
     end = f"-{(error.token.keyword or '').lstrip('-')}"
     names = option_names(error)
-    if (meant := f"--{OTHER_WORDS.get(end.lstrip('-'))}") in names:
-        return meant
+    meant = OTHER_WORDS.get(end.lstrip("-"))
+    while meant is not None and f"--{meant}" not in names:
+        meant = OTHER_WORDS.get(meant)
+    if meant is not None:
+        return f"--{meant}"
     from pliant.simulation.bridges import list_bridges
 
     if "--bridge" in names and end.lstrip("-") in list_bridges():
@@ -316,9 +320,15 @@ def check_whole(words: list[str]) -> None:
         chain.append(word)
 
 
+def at_home(word: str) -> str:
+    """Return a word with the home folder in place of ~, which no shell replaces behind an option's ``=``."""
+    option, mark, path = word.partition("=") if word.startswith("--") else ("", "", word)
+    return f"{option}{mark}{os.path.expanduser(path)}" if path == "~" or path.startswith("~/") else word
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    arguments = asked = sys.argv[1:] if arguments is None else arguments
+    arguments = asked = [at_home(word) for word in (sys.argv[1:] if arguments is None else arguments)]
     if arguments[:1] == ["help"]:  # as git and docker have it
         arguments = [*arguments[1:], "--help"]
     if not arguments or arguments[0] not in (*COMMANDS, *OF_WINGS):
