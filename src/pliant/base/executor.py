@@ -339,12 +339,13 @@ class _Cluster(Generic[T]):
             time.sleep(0.01)
             if time.monotonic() > look:
                 look += NO_WORKERS_S
-                if not self._client.scheduler_info()["workers"] and not warned:
+                info = self._client.scheduler_info()
+                if not info["workers"] and not warned:
                     warned = True
                     _log.warning(
                         "the cluster has no workers; waiting for one: dask worker %s (a worker whose Python has no "
                         "pliant ends at its first task)",
-                        self._client.scheduler.address,
+                        info["address"],
                     )
 
     def collect(self) -> Iterator[tuple[Task, T]]:
