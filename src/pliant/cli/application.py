@@ -323,7 +323,7 @@ def check_whole(words: list[str]) -> None:
 def at_home(word: str) -> str:
     """Return a word with the home folder in place of ~, which no shell replaces behind an option's ``=``."""
     option, mark, path = word.partition("=") if word.startswith("--") else ("", "", word)
-    return f"{option}{mark}{os.path.expanduser(path)}" if path == "~" or path.startswith("~/") else word
+    return f"{option}{mark}{Path(path).expanduser()}" if path == "~" or path.startswith("~/") else word
 
 
 def main(arguments: list[str] | None = None) -> None:
