@@ -71,6 +71,7 @@ TYPED = {
     "shadow": "SOURCE is missing",
     "simulate qbmove-1dof": "did you mean 'pliant run'?",
     "film qbmove-1dof": "did you mean 'pliant run'?",
+    "export csv run.mcap out.csv": "`pliant replay FILE --export` writes a table",
     "run qbmove-1dof --output a.mcap": "did you mean '--record'?",
     "run qbmove-1dof --save a.mcap": "did you mean '--record'?",
     "sweep qbmove-1dof --vary joint.k1=0.001 --out a": "did you mean '--output'?",
