@@ -248,9 +248,10 @@ def command_fault(words: list[str]) -> str:
     """Return why the command line refuses words of a page; "" where it takes them."""
     from cyclopts import CycloptsError
 
-    from pliant.cli import app
+    from pliant.cli.application import app, load_commands
     from pliant.simulation.bridges import check_bridge
 
+    load_commands()
     try:
         app.parse_args(words, exit_on_error=False, print_error=False)
         for flag, value in itertools.pairwise(words):
@@ -333,7 +334,9 @@ def test_links_inside_the_project_lead_somewhere(page):
 
 def options() -> dict[str, set[str]]:
     """Return the options of every command of pliant."""
-    from pliant.cli import app
+    from pliant.cli.application import app, load_commands
+
+    load_commands()
 
     def of(command) -> set[str]:
         inner = [name for name in command if not name.startswith("-")]

@@ -100,6 +100,18 @@ def test_a_wing_that_builds_on_a_missing_one_is_left_out_with_what_builds_on_it(
     assert not Wings({"ground": Wing(name="ground", summary="0"), "one": one, "two": two, "three": three}).faults
 
 
+def test_a_subcommand_of_a_group_that_no_wing_has_is_left_out_with_one_line():
+    one = Wing(name="one", summary="1", commands={"walk": "a:b"})
+    two = Wing(name="two", summary="2", subcommands={"walk far": "c:d", "swim far": "c:e", "run far": "c:e"})
+    found = Wings({"one": one, "two": two})
+    assert [offer.key for offer in found.offers("subcommands")] == ["walk far"]
+    remedy = "install the wing that has it, or uninstall 'two'"
+    assert found.faults == [
+        f"the wing 'two' declares subcommands 'swim far', and no wing has the group 'swim'; {remedy}",
+        f"the wing 'two' declares subcommands 'run far', and no wing has the group 'run'; {remedy}",
+    ]
+
+
 def test_a_second_wing_of_a_name_is_refused(guest):
     with pytest.raises(PliantError, match="the wing 'ros' is declared twice"):
         declare(Wing(name="ros", summary="another"))

@@ -70,6 +70,11 @@ TYPED = {
     "cpr solve 6PFR --pose 1": "must be 3 or 6",
     "shadow": "SOURCE is missing",
     "simulate qbmove-1dof": "did you mean 'pliant run'?",
+    "film qbmove-1dof": "did you mean 'pliant run'?",
+    "export csv run.mcap out.csv": "`pliant replay FILE --export` writes a table",
+    "run qbmove-1dof --output a.mcap": "did you mean '--record'?",
+    "run qbmove-1dof --save a.mcap": "did you mean '--record'?",
+    "sweep qbmove-1dof --vary joint.k1=0.001 --out a": "did you mean '--output'?",
     "--list": "did you mean 'pliant list'?",
     "yarpserver --port 10000": "did you mean '--socket'?",
     "list robbots": "did you mean 'robots'?",
@@ -135,3 +140,15 @@ def test_no_help_of_a_command_takes_a_word_more(call):
         assert (code, out) == (2, ""), (path, out)
         assert err.count("\n") == 1, (path, err)
         assert "'extra'" in err, (path, err)
+
+
+def test_a_path_at_home_is_found_behind_an_option_too(monkeypatch, tmp_path, capsys):
+    """A shell replaces ~ at the beginning of a word alone."""
+    from pliant.cli.application import at_home, main
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert [at_home(word) for word in ("a~/b", "--set=x=~/b", "~other/a")] == ["a~/b", "--set=x=~/b", "~other/a"]
+    with pytest.raises(SystemExit) as end:
+        main(["run", "qbmove-1dof", "--duration", "0.02", "--record=~/run.mcap"])
+    assert end.value.code == 0, capsys.readouterr().err
+    assert (tmp_path / "run.mcap").is_file()

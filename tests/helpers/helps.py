@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from pliant.cli.application import OF_WINGS, app
+from pliant.cli.application import app, load_commands
 
 OF_OTHERS = {"yarpserver"}
 """Commands with the options of the program of that name."""
@@ -21,8 +21,7 @@ def commands(group, path=()):
 
 def shown_helps():
     """Yield the words of each command with pliant's own options, and its help."""
-    for offer in OF_WINGS.values():
-        offer.load()
+    load_commands()
     for path in commands(app):
         if path[0] not in OF_OTHERS:
             shown = io.StringIO()

@@ -86,6 +86,8 @@ def actuator(name, mode, option):
             if motor or pid.get("velocity_feedforward"):
                 return None
             gains = {"kp": 0.8, "kd": 0.2} if mode == 1 else {"kp": 2e-5, "kd": 0.0}
+            if "link_preset_damping" in more:  # per Pa
+                more["link_preset_damping"] /= 1e5
             valve = {"kp": 2e-5, "kd": 0.0} | {k: v for k, v in pid.items() if k != "ki"}
             return CompliantActuator(
                 cls(**of_law), mode=mode, pid_1=PID(**gains | pid), pid_2=PID(**valve), initial_preset=start, **more
@@ -96,6 +98,9 @@ def actuator(name, mode, option):
             if lever and "torque_speed" in motor:
                 # With the 0.1 m/s of the default the line is so steep that a step of 1 ms is unstable.
                 limits["max_velocity"] = 2.0
+            if lever and "gear" in motor:
+                # 5 g behind the gear are unstable with 1e5 N/m of the law: `Robot.check` refuses them.
+                limits["gear"] = Gear(inertia=2.0, stiffness=2000.0)
             more["motor_2"] = second(**{"max_position": 0.045, **limits} if lever else limits)
             more["pid_2"] = PID(**({"kp": 2e4, "kd": 300.0} if lever else {}) | pid)
         gains = {"kp": 0.8, "kd": 0.2} if mode == 1 else {}

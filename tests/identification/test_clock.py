@@ -106,3 +106,16 @@ def test_the_stated_intervals_hold_the_truth(kind):
         assert all(found[name].value == pytest.approx(value, rel=0.1) for name, value in TRUE.items())
     assert np.sum(np.abs(away) > 1.96) <= 3, away
     assert np.max(np.abs(away)) < 4.0
+
+
+@pytest.mark.parametrize(("mode", "column"), [(Mode.PID_REFS, "reference_1"), (Mode.PID_EQ_PRESET, "equilibrium")])
+def test_a_reference_that_is_cut_off_is_named_as_the_log_names_it(mode, column):
+    columns = log(0.3)
+    columns[column] = columns.pop("reference_1")
+    servo = DCMotor(max_torque=math.inf, friction=PreslidingFriction(torque=0.0))
+    start = CompliantActuator(SEA(k=15.0), mode, servo, pid_1=PID(kp=90.0, kd=3.2), command_delay=0.007)
+    data = Measurement.of(spoiled("reference cut off", columns, np.random.default_rng(0)))
+    found = fit_actuator(start, data, ["motor.inertia"], outputs=list(NOISE), starts=1, weights=NOISE)
+    (said,) = (warning for warning in found.warnings if "looks cut off" in warning)
+    assert f"{column} looks cut off" in said
+    assert all(name in columns for name in ("reference_1", "equilibrium") if name in said)

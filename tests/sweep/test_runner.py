@@ -2,12 +2,14 @@
 
 import csv
 import dataclasses
+import pathlib
+import re
 
 import numpy as np
 import pytest
 from daily import robots_by_day
 
-from pliant.base.errors import MissingDependency, ModelError, PliantError
+from pliant.base.errors import DeviceError, MissingDependency, ModelError, PliantError
 from pliant.base.executor import Executor
 from pliant.base.options import describe
 from pliant.devices import make_devices
@@ -16,8 +18,10 @@ from pliant.laws import COMMAND_NAMES, Mode
 from pliant.robots import list_robots
 from pliant.robots.loading import load
 from pliant.simulation import Simulation
+from pliant.simulation.commander import commander_of, find_channels
 from pliant.sweep import SweepPlan, Variation, parse_variation, run_sweep
 from pliant.sweep.chunks import run_chunk
+from pliant.sweep.events import DeviceEvents
 
 
 @pytest.mark.parametrize("variation", ["elbow.k1=0.001,0.003", "link.pos=0 0 0", "elbow.damping=0.02,0.2"])
@@ -170,14 +174,14 @@ def test_an_option_of_every_robot_of_the_catalogue_varies(name):
         duration=0.025,  # longer than the period of every device
     )
     result = run_sweep(plan)
-    quantities = {column.rpartition("/")[0] for column in result.columns[2:-1]}
+    quantities = {column.rpartition("/")[0] for column in result.columns[2:-2]}
     if robot.actuators:
         assert quantities == set(robot.actuators)
     else:
         assert {q.partition("/")[0] for q in quantities} <= {d.name for d in make_devices(robot)}
     (row,) = result.rows
-    assert row[-1] is False
-    assert np.isfinite(np.array(row[2:-1], dtype=float)).any()
+    assert row[-2] is False
+    assert np.isfinite(np.array(row[2:-2], dtype=float)).any()
 
 
 def test_a_robot_without_compliant_joints_reports_what_its_devices_measure():
@@ -249,12 +253,16 @@ def test_a_result_is_one_file_by_its_suffix(tmp_path, robot_file, suffix, plan):
     read = csv_rows(file) if suffix == ".csv" else parquet_rows(file)
     assert list(read[0]) == list(result.columns)
     for found, row in zip(read, result.rows, strict=True):
-        assert list(found.values()) == pytest.approx(row, nan_ok=True)
+        *numbers, happened = found.values()
+        assert numbers == pytest.approx(row[:-1], nan_ok=True)
+        assert happened == row[-1]
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted({"arm.xml", "arm.yaml", file.name})
 
 
 def csv_rows(file):
     def cell(text):
+        if text == "":
+            return text
         return text == "True" if text in ("True", "False") else float(text)
 
     return [{k: cell(v) for k, v in row.items()} for row in csv.DictReader(file.open())]
@@ -288,3 +296,81 @@ def test_a_sweep_of_compliant_joints_commands_the_actuators_of_the_model_too(tmp
         engine.port("turn/control")[0] = 0.3
         engine.step(50)
         assert row[result.columns.index("elbow/final")] == engine.port("elbow/position")[0]
+
+
+def happened(robot_file, change, *variations, **options):
+    """Return what the rows say that happened, with a changed robot file."""
+    path = pathlib.Path(robot_file)
+    for old, new in change.items():
+        for file in (path, path.with_suffix(".xml")):
+            file.write_text(file.read_text().replace(old, new))
+    plan = SweepPlan(
+        source=robot_file,
+        variations=tuple(parse_variation(v) for v in variations),
+        commands={"elbow/equilibrium_position": 0.5, "elbow/stiffness_preset": 0.4},
+        duration=0.5,
+        **options,
+    )
+    return [row[-1] for row in run_sweep(plan).rows]
+
+
+def test_a_row_says_that_a_spring_broke(robot_file):
+    change = {"mode: 3": "mode: 3, strength: {break_torque: 0.1}"}
+    broke, whole = happened(robot_file, change, "elbow.strength.break_torque=0.1,50")
+    assert re.fullmatch(r"elbow: the spring broke at \d+\.\d+ N m", broke)
+    assert whole == ""
+
+
+def test_a_row_says_that_a_joint_reached_its_stop(robot_file):
+    change = {'axis="0 1 0"': 'axis="0 1 0" range="-60 15" limited="true"'}
+    assert happened(robot_file, change, "elbow.k1=0.003") == ["elbow: reached its upper stop at 0.2618 rad"]
+
+
+def test_a_row_says_that_an_effort_limit_cut_the_torque(robot_file):
+    cut, free = happened(robot_file, {}, "elbow.effort=0.05,50")
+    assert cut == "elbow: its effort limit of 0.05 N m cut the torque"
+    assert free == ""
+
+
+def test_a_row_says_when_the_simulation_diverged(robot_file):
+    (diverged,) = happened(robot_file, {}, "elbow.k1=5000")
+    assert re.fullmatch(r"diverged at 0\.\d+ s", diverged)
+
+
+def test_a_row_says_which_joints_of_a_robot_without_compliant_joints_reached_their_stops(tmp_path):
+    (tmp_path / "arm.xml").write_text(
+        '<mujoco><worldbody><body name="link"><joint name="j" axis="0 1 0" range="-10 10" limited="true"/>'
+        '<geom type="capsule" fromto="0 0 0 0.1 0 0" size="0.01"/></body></worldbody>'
+        '<actuator><motor name="push" joint="j"/></actuator></mujoco>'
+    )
+    plan = SweepPlan(
+        source=str(tmp_path / "arm.xml"), variations=(parse_variation("push/control=-1,0.0"),), duration=0.3
+    )
+    rows = run_sweep(plan).rows
+    assert [row[-1] for row in rows] == [
+        "j: reached its lower stop at -0.1745 rad", "j: reached its upper stop at 0.1745 rad",
+    ]  # fmt: skip
+
+
+def test_what_stopped_an_arm_is_an_event():
+    pytest.importorskip("pliant.franka")
+    robot = load("franka")
+    with Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free") as simulation:
+        events = DeviceEvents(simulation, robot.compile())
+        channels = find_channels(["franka/dq_c[0]"], {}, list(simulation.devices.values()))
+        commander = commander_of(simulation, simulation.devices["franka"], channels)
+        commander.start()
+        commander.hold(np.array([0.3]))
+        assert events.found() == []
+        simulation.engine.data.xfrc_applied[-1, :3] = 300.0
+        with pytest.raises(DeviceError):
+            commander.advance(500)
+        assert events.found() == ["franka: stopped by a reflex: tau_J_range_violation"]
+
+
+def test_a_row_says_that_a_command_was_refused():
+    pytest.importorskip("pliant.parallel")
+    plan = SweepPlan(source="6PFR", variations=(parse_variation("cpr/xyz_rpy[2]=1.1,9"),), duration=0.01)
+    fine, refused = (row[-1] for row in run_sweep(plan).rows)
+    assert fine == ""
+    assert refused.startswith("command refused: ")

@@ -18,7 +18,9 @@ import os
 import pickle
 import re
 import signal
+import socket
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
@@ -42,6 +44,9 @@ MAX_DEATHS = 3
 
 CONNECT_TIMEOUT_S = 10.0
 """How long a scheduler may take to answer at first [s]."""
+
+NO_WORKERS_S = 2.0
+"""Time between two looks whether a cluster has workers [s]."""
 
 _ADDRESS = re.compile(
     r"inproc://[\w./:-]+|(?:(?:tcp|tls|ucxx?|wss?)://)?(?:[A-Za-z0-9][\w.-]*|\[[\w:.%]+\]):(\d{1,5})", re.ASCII
@@ -327,8 +332,25 @@ class _Cluster(Generic[T]):
         self._completed.add(future)
         self.waiting[future] = task
 
+    def _wait(self) -> None:
+        """Wait until a task has ended; warn where the cluster has no worker that could end one."""
+        warned, look = False, time.monotonic() + NO_WORKERS_S
+        while not self._completed.has_ready() and self._client.status == "running":
+            time.sleep(0.01)
+            if time.monotonic() > look:
+                look += NO_WORKERS_S
+                info = self._client.scheduler_info()
+                if not info["workers"] and not warned:
+                    warned = True
+                    _log.warning(
+                        "the cluster has no workers; waiting for one: dask worker %s (a worker whose Python has no "
+                        "pliant ends at its first task)",
+                        info["address"],
+                    )
+
     def collect(self) -> Iterator[tuple[Task, T]]:
         """Wait until a task has ended; yield it with its result."""
+        self._wait()
         future, answer = next(self._completed)
         if isinstance(answer, BaseException):  # of a future that was cancelled, it is given and not raised
             raise answer
@@ -347,7 +369,12 @@ def _open_cluster(address: str, function: Callable[..., T]) -> Iterator[_Cluster
     ):
         import distributed
         from distributed.comm.core import CommClosedError
+    for name in ("distributed", "distributed.client"):  # the messages below say what its tracebacks do
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
+        if not address.startswith("inproc:"):  # distributed tries a port that nobody serves again for 15 s
+            host, _, port = address.rpartition("://")[2].rpartition(":")
+            socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT_S).close()
         client = distributed.Client(address, timeout=CONNECT_TIMEOUT_S)
     except (OSError, TimeoutError, ValueError) as error:
         raise PliantError(

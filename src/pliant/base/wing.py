@@ -79,8 +79,7 @@ class Wing:
     commands: Mapping[str, str] = field(default_factory=dict)
     """Commands of ``pliant``, by name: functions or groups of cyclopts."""
     subcommands: Mapping[str, str] = field(default_factory=dict)
-    """Commands in a group of another wing, by "GROUP NAME": functions of cyclopts. The group takes them by
-    `pliant.cli.groups.add_subcommands`."""
+    """Commands in a group of another wing, by "GROUP NAME": functions of cyclopts."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """Completion of the arguments of these commands, by the command: functions that return (words, files), a list of
     words and whether files fit too."""
@@ -273,6 +272,7 @@ class Wings:
                 continue
             self.wings[wing.name] = wing
         self._leave_out_what_builds_on_missing_wings()
+        groups = {command for wing in self.wings.values() for command in wing.commands}
         for wing in self.wings.values():
             for kind in KINDS:
                 for key, value in _entries(getattr(wing, kind)):
@@ -281,6 +281,13 @@ class Wings:
                         self.faults.append(
                             f"the wing {wing.name!r} declares {kind} {key!r}, which the wing {other.name!r} has "
                             "declared; uninstall one of them"
+                        )
+                        continue
+                    group = key.partition(" ")[0]
+                    if kind == "subcommands" and group not in groups:
+                        self.faults.append(
+                            f"the wing {wing.name!r} declares subcommands {key!r}, and no wing has the group "
+                            f"{group!r}; install the wing that has it, or uninstall {wing.name!r}"
                         )
                         continue
                     named[kind, key] = wing

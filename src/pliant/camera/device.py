@@ -52,6 +52,8 @@ class CameraDevice(SensorDevice):
     signatures = ("camera",)
     description: Camera
 
+    noise_of_its_own = "set noise and depth_noise of its description"
+
     def __init__(self, description: Camera, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         height, width = description.height, description.width
         fields: dict[str, FieldInfo] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import inspect
 import io
@@ -30,6 +31,7 @@ from pliant import __version__
 from pliant.base.errors import DivergedError, PliantError, nearest
 from pliant.base.warn import print_warning
 from pliant.base.wing import offers
+from pliant.cli.groups import add_subcommands
 from pliant.cli.messages import Messages, as_dict, say
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, only_json, reserved_output
@@ -115,6 +117,16 @@ left_out: set[str] = set()
 """Commands of wings that cannot be imported."""
 
 
+@functools.cache
+def load_command(name: str) -> None:
+    """Import a command of a wing, and what other wings add to it.
+
+    Raises:
+        PliantError: it cannot be imported.
+    """
+    add_subcommands(name, OF_WINGS[name].load())
+
+
 def load_commands() -> None:
     """Import all commands; the list of commands has the first line of each.
 
@@ -122,11 +134,11 @@ def load_commands() -> None:
     """
     for name in COMMANDS:
         app[name]
-    for name, offer in OF_WINGS.items():
+    for name in OF_WINGS:
         if name in left_out:
             continue
         try:
-            offer.load()
+            load_command(name)
             app[name]
         except PliantError as error:
             print_warning(str(error))
@@ -167,7 +179,8 @@ OTHER_WORDS = {
     "simulate": "run", "sim": "run", "start": "run", "launch": "run", "show": "view", "gui": "view", "open": "view",
     "record": "run", "play": "replay", "plot": "replay", "info": "list", "convert": "export", "create": "new",
     "init": "new", "time": "duration", "dt": "timestep", "step": "timestep", "out": "output",
-    "params": "set", "param": "set", "port": "socket", "host": "ip",
+    "params": "set", "param": "set", "port": "socket", "host": "ip", "output": "record", "save": "out", "log": "out",
+    "film": "run", "video": "run", "render": "run", "movie": "run",
 }  # fmt: skip
 """Word of other programs -> the command or option that does it here."""
 
@@ -222,8 +235,11 @@ def with_end(error: UnknownOptionError) -> str:
     its name, as `--bridge fci` for `--fci`; "" if none is."""
     end = f"-{(error.token.keyword or '').lstrip('-')}"
     names = option_names(error)
-    if (meant := f"--{OTHER_WORDS.get(end.lstrip('-'))}") in names:
-        return meant
+    meant = OTHER_WORDS.get(end.lstrip("-"))
+    while meant is not None and f"--{meant}" not in names:
+        meant = OTHER_WORDS.get(meant)
+    if meant is not None:
+        return f"--{meant}"
     from pliant.simulation.bridges import list_bridges
 
     if "--bridge" in names and end.lstrip("-") in list_bridges():
@@ -303,9 +319,15 @@ def check_whole(words: list[str]) -> None:
         chain.append(word)
 
 
+def at_home(word: str) -> str:
+    """Return a word with the home folder in place of ~, which no shell replaces behind an option's ``=``."""
+    option, mark, path = word.partition("=") if word.startswith("--") else ("", "", word)
+    return f"{option}{mark}{Path(path).expanduser()}" if path == "~" or path.startswith("~/") else word
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    arguments = asked = sys.argv[1:] if arguments is None else arguments
+    arguments = asked = [at_home(word) for word in (sys.argv[1:] if arguments is None else arguments)]
     if arguments[:1] == ["help"]:  # as git and docker have it
         arguments = [*arguments[1:], "--help"]
     if not arguments or arguments[0] not in (*COMMANDS, *OF_WINGS):
@@ -343,7 +365,7 @@ def main(arguments: list[str] | None = None) -> None:
             name_glfw()
             check_whole(asked)
             if arguments and arguments[0] in OF_WINGS:
-                OF_WINGS[arguments[0]].load()
+                load_command(arguments[0])
             code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         except CycloptsError as error:
             fail(WrongUsage(usage(error)), 2)

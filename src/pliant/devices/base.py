@@ -169,6 +169,8 @@ class DeviceBase:
         self.metadata: Mapping[str, str] = {}
         self.written_ports: tuple[str, ...] = ()
         self._perturbations: list[Perturbation] = []
+        if noise and self.noise_of_its_own:
+            raise DeviceError(f"{name}: noise is no option of this device; {self.noise_of_its_own}", field="noise")
         for field_name, value in (noise or {}).items():
             if field_name not in self.samples:
                 raise DeviceError(
@@ -205,6 +207,8 @@ class DeviceBase:
     signatures: tuple[str, ...] = ()
     """Signatures for bridges and panels (`pliant.devices.signatures`), the most specific first; () for its field
     table only."""
+    noise_of_its_own: str = ""
+    """Where the noise of this device is set, if it does not take the option ``noise``."""
     _engine: Engine
     """Set by ``attach``."""
 
@@ -407,6 +411,10 @@ class DeviceBase:
             "failed_requests": counters.failed_requests,
             "last_error": counters.last_error,
         }
+
+    def stopped(self) -> str:
+        """Return why the device carries out no commands any more, in words; "" while it does."""
+        return "its watchdog has tripped" if self._tripped else ""
 
     def keep_pace(self) -> None:
         """Do nothing. A device whose firmware may take longer than a step overrides this and starts a thread."""

@@ -138,6 +138,10 @@ class Device(SampleSource, Protocol):
         """Return counters and the last fault, as plain numbers and text."""
         ...
 
+    def stopped(self) -> str:
+        """Return why the device carries out no commands any more, in words; "" while it does."""
+        ...
+
     def keep_pace(self) -> None:
         """Move work that takes longer than a step to another thread; called before a run that keeps a pace."""
         ...

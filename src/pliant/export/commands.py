@@ -104,7 +104,8 @@ def export(
         write = exporter.load()
         return write(Path(source), output, namespace=namespace or "", overwrite=overwrite, json=json)
     if format not in ("urdf", "mjcf"):
-        raise PliantError(f"export {format}: no such format; {nearest(format, _formats())}", field="format")
+        table = "; `pliant replay FILE --export` writes a table" if format in ("csv", "npz") else ""
+        raise PliantError(f"export {format}: no such format; {nearest(format, _formats())}{table}", field="format")
     of_recordings = "the format " + " or ".join(found.key for found in offers("exports"))
     refuse_unused(namespace is not None, "--namespace", of_recordings)
     refuse_unused(json, "--json", of_recordings)

@@ -109,6 +109,8 @@ class Command:
     """Rows whose value was interpolated where the command may have stepped."""
     limits: tuple[float, float] | None = None
     """What the drive cuts it off at; None if it takes all of it."""
+    column: str = ""
+    """The column of the log that has it."""
 
 
 def with_missing_rows(clock: Clock | None, time: Array, values: Array) -> Command:

@@ -97,7 +97,7 @@ def limits_note(commanded: Sequence[tuple[Command, ...]], values: Mapping[str, f
         cut += [f"above {high:.4g} rad"] if most > high else []
         if cut:
             notes.append(
-                f"reference_{j} looks cut off {' and '.join(cut)} by its drive; the fit has these limits beside the "
+                f"{command.column} looks cut off {' and '.join(cut)} by its drive; the fit has these limits beside the "
                 "free parameters. A log of what the drive takes would tell them"
             )
     return notes

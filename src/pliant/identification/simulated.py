@@ -170,7 +170,8 @@ def commands_of(actuator: CompliantActuator, trial: Measurement) -> tuple[Comman
     first, second = ("reference_1", "reference_2") if motors else ("equilibrium", "preset")
     time, clock = trial["time"], clock_of(trial["time"])
     a, b = trial[first], trial[second] if actuator.law.motors == 2 else np.zeros(trial.samples)
-    return with_missing_rows(clock, time, a), with_missing_rows(clock, time, b)
+    made = with_missing_rows(clock, time, a), with_missing_rows(clock, time, b)
+    return dataclasses.replace(made[0], column=first), dataclasses.replace(made[1], column=second)
 
 
 def simulate_run(

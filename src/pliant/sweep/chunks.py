@@ -15,6 +15,7 @@ import numpy as np
 from pliant.base.errors import PliantError, nearest
 from pliant.sweep.backends import CPU, find_backend
 from pliant.sweep.device_runs import DEVICE_METRICS, check_devices, simulate_devices
+from pliant.sweep.events import joined, joint_events
 from pliant.sweep.plan import SweepPlan, is_command_path
 from pliant.sweep.table import Row
 
@@ -126,7 +127,7 @@ def run_chunk(
         nthread: threads of a batch; 0 takes all cores.
 
     Returns:
-        One row per point: index, parameters, metrics, diverged.
+        One row per point: index, parameters, metrics, diverged, happened.
 
     Raises:
         PliantError: a simulation fails, or a robot has other results than the first.
@@ -203,8 +204,15 @@ def _simulate(
     _check_memory(len(variants), len(first.actuators), steps)
     batch, model = _make_batch(variants, layouts, every, nthread)
     table = _command_rows(plan, first, model, steps, first.timestep)
-    found, fine = _run_measured(batch, model, list(first.actuators), table, steps)
-    return _rows(found, first, first.timestep, fine)
+    found, diverged_at = _run_measured(batch, model, list(first.actuators), table, steps)
+    models = [every[group[0]].compile() if len(layouts) > 1 else model for group in layouts for _ in group]
+    act = batch.bind("act") if model.na else None
+    happened = []
+    for i, step in enumerate(diverged_at.tolist()):
+        state = None if act is None else act[i]
+        events = [] if step else joint_events(found, i, variants[i], models[i], state)
+        happened.append(f"diverged at {step * first.timestep:.4g} s" if step else joined(events))
+    return _rows(found, first, first.timestep, diverged_at == 0, happened)
 
 
 def _check_memory(simulations: int, joints: int, steps: int) -> None:
@@ -253,7 +261,7 @@ def _run_measured(
     commands: Sequence[Sequence[tuple[int, float]]],
     steps: int,
 ) -> tuple[Measures, np.ndarray]:
-    """Run a batch; return the results of its joints and which simulations did not diverge."""
+    """Run a batch; return the results of its joints, and the step at which each simulation diverged, or 0."""
     from pliant.batch.live_worlds import LiveWorlds
     from pliant.batch.measures import Measures
 
@@ -285,12 +293,12 @@ def _run_measured(
         np.maximum(speed, np.abs(qvel[:, dof]), out=speed)
         trace[k] = q
     final, reference = qpos[:, adr].copy(), ctrl[:, references]
-    fine = np.asarray(np.isfinite(final).all(axis=1) & (live.diverged_at == 0))
-    return Measures(final, low, high, square, torque, speed, reference, trace), fine
+    diverged_at = np.where(np.isfinite(final).all(axis=1), live.diverged_at, np.maximum(live.diverged_at, 1))
+    return Measures(final, low, high, square, torque, speed, reference, trace), diverged_at
 
 
-def _rows(found: Measures, robot: Robot, dt: float, fine: np.ndarray) -> list[Row]:
-    """Return the metrics of each simulation and whether it diverged."""
+def _rows(found: Measures, robot: Robot, dt: float, fine: np.ndarray, happened: Sequence[str]) -> list[Row]:
+    """Return the metrics of each simulation, whether it diverged, and what happened."""
     joints = list(robot.actuators)
     angle = np.array([robot.actuators[j].mode in (1, 3, 6) for j in joints])
     steps, n = len(found.trace), len(found.final)
@@ -305,7 +313,7 @@ def _rows(found: Measures, robot: Robot, dt: float, fine: np.ndarray) -> list[Ro
     rows = []
     for i in range(n):
         values: Row = [float(columns[m][i, j]) for j in range(len(joints)) for m in METRICS]
-        rows.append([*values, not bool(fine[i])])
+        rows.append([*values, not bool(fine[i]), happened[i]])
     return rows
 
 
@@ -338,7 +346,12 @@ def _simulate_on_device(
     table = _command_rows(plan, first, batch.model, steps, dt)
     found = backend.run_measured(batch, list(first.actuators), table, steps)
     fine = np.asarray(np.isfinite(found.final).all(axis=1) & np.isfinite(batch.read("state/qvel")).all(axis=1))
-    return _rows(found, first, dt, fine)
+    act = np.asarray(batch.read("state/act")) if batch.model.na else None
+    happened = [
+        joined(joint_events(found, i, robot, batch.model, None if act is None else act[i])) if fine[i] else "diverged"
+        for i, robot in enumerate(variants)
+    ]
+    return _rows(found, first, dt, fine, happened)
 
 
 def step_count(plan: SweepPlan, dt: float) -> int:

@@ -31,6 +31,7 @@ from pliant.cli.output import counted, emit, make_console, number, print_table
 from pliant.cli.progress import Bar
 from pliant.sweep import METRICS, SweepPlan, parse_variation, run_sweep
 from pliant.sweep.backends import CPU, describe_devices
+from pliant.sweep.events import counted_events
 from pliant.sweep.table import is_table
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def sweep(
             random=[v.path for v in plan.variations if v.distribution],
             metrics=shown.metric, units=result.units, show=shown.show, title=_title(plan),
         )  # fmt: skip
-    diverged = sum(bool(row[-1]) for row in result.rows)
+    diverged = sum(bool(row[-2]) for row in result.rows)
     plotted = str(shown.plot) if shown.plot is not None and result.rows else None
     if shown.json:
         emit(
@@ -200,6 +201,8 @@ def _print_end(console: Console, result: SweepResult, plan: SweepPlan, shown: Sh
         f"{result.wall:.2f} s{rate}" + (f"; table: {_table_of(output)}" if output is not None else ""),
         soft_wrap=True,
     )
+    if events := counted_events(str(row[-1]) for row in result.rows):
+        console.print(f"happened: {'; '.join(events)}", soft_wrap=True, markup=False)
     if shown.plot is not None and result.rows:
         console.print(f"plot: {shown.plot}", soft_wrap=True)
     if result.interrupted:
@@ -226,7 +229,7 @@ def _print_summary(console: Console, result: SweepResult, paths: list[str], show
 
     names, _ = sweep_metrics(result.columns, paths)
     kept = set(matching(show, names) if show else names)
-    columns = [c for c in result.columns[1:-1] if c in paths or c.rpartition("/")[0] in kept]
+    columns = [c for c in result.columns[1:-2] if c in paths or c.rpartition("/")[0] in kept]
     table = Table(box=None)
     for name in ("column", "min", "median", "max"):
         table.add_column(name, justify="left" if name == "column" else "right")

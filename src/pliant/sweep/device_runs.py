@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.base.errors import DivergedError, PliantError
+from pliant.base.errors import DeviceError, DivergedError, PliantError
+from pliant.sweep.events import DeviceEvents, joined
 from pliant.sweep.plan import SweepPlan, is_command_path
 
 if TYPE_CHECKING:
@@ -78,9 +79,10 @@ def simulate_devices(
         point: values of the point by path, those of varied commands among them.
 
     Returns:
-        The quantities, as in `device_quantities`; the metrics of each, and whether the simulation diverged. A quantity
-        that was not measured, because its device has a longer period, is NaN. So are all quantities of a point whose
-        varied commands a device cannot carry out, such as a plate pose beyond the limits of the joints.
+        The quantities, as in `device_quantities`; the metrics of each, whether the simulation diverged, and what
+        happened in it. A quantity that was not measured, because its device has a longer period, is NaN. So are all
+        quantities of a point whose varied commands a device cannot carry out, such as a plate pose beyond the limits of
+        the joints.
     """
     from pliant.simulation.commands import put_constants
 
@@ -88,22 +90,28 @@ def simulate_devices(
     with _simulation(plan, robot) as simulation:
         quantities = list(device_quantities(simulation.devices.values()))
         fields = list(_fields(simulation.devices.values()))
+        nothing = [math.nan] * (len(DEVICE_METRICS) * len(quantities))
         low, high, values = np.full((3, len(quantities)), math.nan)
         try:
             put_constants(simulation.devices, {**plan.commands, **_varied_commands(plan, simulation, varied)})
-        except PliantError:
+        except PliantError as error:
             if not varied:
                 raise
-            return quantities, [math.nan] * (len(DEVICE_METRICS) * len(quantities)) + [False]
+            return quantities, [*nothing, False, f"command refused: {error}"]
+        events = DeviceEvents(simulation, robot.compile())
         try:
             for _ in range(steps):
                 simulation.step()
+                events.look()
                 values = _measured(simulation, fields)
                 np.fmin(low, values, out=low)
                 np.fmax(high, values, out=high)
         except DivergedError:
-            return quantities, [math.nan] * (len(DEVICE_METRICS) * len(quantities)) + [True]
-    return quantities, [*np.stack([values, low, high], axis=1).ravel().tolist(), False]
+            return quantities, [*nothing, True, f"diverged at {1e-9 * simulation.engine.time_ns:.4g} s"]
+        except DeviceError as error:
+            return quantities, [*nothing, False, f"a device ended the run: {error}"]
+        happened = joined(events.found())
+    return quantities, [*np.stack([values, low, high], axis=1).ravel().tolist(), False, happened]
 
 
 def _simulation(plan: SweepPlan, robot: Robot) -> Simulation:

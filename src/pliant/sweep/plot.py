@@ -39,10 +39,10 @@ def sweep_metrics(columns: Sequence[str], varied: Sequence[str]) -> tuple[list[s
     """Return the joints and the metrics of a sweep's table.
 
     Args:
-        columns: of the table: index, the varied paths, "<joint>/<metric>", diverged.
+        columns: of the table: index, the varied paths, "<joint>/<metric>", diverged, happened.
         varied: the varied paths.
     """
-    pairs = [name.rpartition("/") for name in columns[1 + len(varied) : -1]]
+    pairs = [name.rpartition("/") for name in columns[1 + len(varied) : columns.index("diverged")]]
     return list(dict.fromkeys(joint for joint, _, _ in pairs)), list(dict.fromkeys(metric for _, _, metric in pairs))
 
 
@@ -90,7 +90,7 @@ def plot_sweep(
     if not rows:
         raise PliantError("the sweep has no simulation to draw", field="plot")
     table = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
-    values = {name: _numbers(table[name]) for name in columns[1 + len(varied) : -1]}
+    values = {name: _numbers(table[name]) for name in columns[1 + len(varied) : columns.index("diverged")]}
     for name in values:
         values[name][np.array(table["diverged"], dtype=bool)] = np.nan
         values[name][np.abs(values[name]) < NOISE] = 0.0

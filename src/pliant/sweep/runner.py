@@ -62,7 +62,7 @@ def run_sweep(
     (robot,) = load_robots(plan, [probe])
     _check(plan, robot, executor)
     units = measured(plan, robot)
-    columns = ("index", *probe, *units, "diverged")
+    columns = ("index", *probe, *units, "diverged", "happened")
     began = time.perf_counter()
     if output is not None:
         check_table(output)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
 Row = list[Any]
-"""Index of a simulation, its parameters, its metrics, and whether it diverged."""
+"""Index of a simulation, its parameters, its metrics, whether it diverged, and what happened in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class SweepResult:
     """Result table of a sweep."""
 
     columns: tuple[str, ...]
-    """Column names: ``index``, the varied paths, ``<joint>/<metric>``, ``diverged``."""
+    """Column names: ``index``, the varied paths, ``<joint>/<metric>``, ``diverged``, ``happened``."""
     rows: list[Row]
     """One row per simulation, in the order of the index."""
     wall: float

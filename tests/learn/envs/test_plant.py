@@ -45,11 +45,18 @@ def commands_of(device):
 
 
 def observation_of(devices, ports):
-    """Return every number that the devices measure, or those of them that are ports."""
+    """Return every number that the devices measure, or those of them that are ports, and what no device measures."""
     names = [f"{d.name}/{field}" for d in devices for field, info in d.samples.items() if info.size < 1000]
     names = [name for name in names if ports is None or name in ports]
+    if not names:
+        return {}
     return {
-        name: (lambda world, name=name: np.nan_to_num(world.port(name).reshape(world.worlds, -1))) for name in names
+        "action": lambda world: world.action,
+        "time": lambda world: world.time,
+        **{
+            name: (lambda world, name=name: np.nan_to_num(world.port(name).reshape(world.worlds, -1)))
+            for name in [*names, "state/qpos", "state/qvel"]
+        },
     }
 
 

@@ -70,6 +70,17 @@ def pieces(name, device, steps=20):
     return deviations
 
 
+def bound(name, option):
+    """Return the largest deviation in single precision, of the largest torque."""
+    second = get_law(name).second_input
+    if second == "lever" and option in ("gear", "tendon", "slack", "backlash"):
+        # A block before the lever moves it by the rounding of its forces; the torque has the slope 2 L / (L - sigma).
+        return 2e-4
+    if second == "pressure" and option == "link_damping":
+        return 2e-5  # the gauge pressure, to which the damping is proportional, is the rest of the absolute one
+    return 1e-5
+
+
 @pytest.mark.parametrize("device", WARP_DEVICES)
 @pytest.mark.parametrize("name", ALL)
 def test_every_mode_and_option_in_single_precision_is_near_simulate(name, device):
@@ -79,7 +90,7 @@ def test_every_mode_and_option_in_single_precision_is_near_simulate(name, device
         case: a.law.stop + (a.link_friction.stiffness if a.link_friction else 0.0) for case, a in cases(name).items()
     }
     rounding = np.finfo(np.float32).eps * abs(motion()[0]).max()
-    excess = {case: x - 1e-5 - rounding * steep[case] for case, x in found.items()}
+    excess = {case: x - bound(name, case[1]) - rounding * steep[case] for case, x in found.items()}
     case = max(excess, key=excess.get)
     assert excess[case] <= 0.0, (case, found[case])
     assert max(found.values()) > 0.0

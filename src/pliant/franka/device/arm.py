@@ -287,6 +287,8 @@ class FrankaArm(DeviceBase):
 
     signatures = ("franka_arm",)
 
+    noise_of_its_own = "set imperfections of its description, of which the state follows"
+
     def __init__(self, description: FrankaArmDescription, **options: Unpack[DeviceOptions]) -> None:
         super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=DT, **options)
         self.inbox.accept(())
@@ -521,6 +523,13 @@ class FrankaArm(DeviceBase):
             waiting.pop(answer.command_id, None)
         if receive is not None:
             receive(answer)
+
+    def stopped(self) -> str:
+        """Return the errors of the reflex that holds the arm, or "" if none does."""
+        state = self.cabinet.state
+        if state.robot_mode != fci.RobotMode.REFLEX:
+            return super().stopped()
+        return f"stopped by a reflex: {', '.join(fci.ERRORS[k] for k in np.flatnonzero(state.reflex_reason))}"
 
     @button
     def user_stop(self, pressed: bool = True) -> None:

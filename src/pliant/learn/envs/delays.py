@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError, nearest
 from pliant.base.numerics import is_finite_number, is_number
+from pliant.learn.envs.task import joined_ports
+
+if TYPE_CHECKING:
+    from pliant.learn.envs.task import World
 
 MAX_DELAY = 10.0
-"""Longest delay [s]; all observations of this time are kept."""
+"""Longest delay [s]; all measurements of this time are kept."""
 
 
 def check_delays(delays: Mapping[str, float]) -> dict[str, float]:
@@ -27,51 +32,108 @@ def check_delays(delays: Mapping[str, float]) -> dict[str, float]:
     return dict(delays)
 
 
-class Delays:
-    """Holds back actions and observations by whole steps of the engine, by another number in each world.
+class AgedWorld:
+    """Many worlds as a policy sees them: what devices measure arrives late, by another number of steps in each world.
+
+    Ports that no device measures, the time and the last action are the present ones, as on one robot.
 
     Args:
-        worlds: number of worlds.
+        world: the worlds.
+        frames: steps of the engine for each action.
+        measured: names of what devices measure.
+    """
+
+    def __init__(self, world: World, frames: int, measured: Collection[str]) -> None:
+        self.worlds = world.worlds
+        self.age = np.zeros(world.worlds, dtype=np.int64)
+        """Age of a measurement in steps, shape (worlds,)."""
+        self._world, self._frames, self._measured = world, frames, measured
+        self._past: dict[str, deque[NDArray[np.float64]]] = {}  # of those that were read, the newest at the end
+
+    @property
+    def _periods(self) -> int:
+        return int(self.age.max()) // self._frames + 1
+
+    def port(self, name: str) -> NDArray[np.float64]:
+        if name not in self._measured:
+            return self._world.port(name)
+        past = self._past.get(name)
+        if past is None:
+            past = self._past[name] = deque(np.array(self._world.port(name)) for _ in range(self._periods))
+        back = np.minimum(self.age // self._frames, len(past) - 1)
+        out = past[-1].copy()
+        for periods in np.unique(back[back > 0]):
+            rows = back == periods
+            out[rows] = past[-1 - int(periods)][rows]
+        return out
+
+    def ports(self, names: Sequence[str]) -> NDArray[np.float64]:
+        return joined_ports(self, names)
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        return self._world.time
+
+    @property
+    def action(self) -> NDArray[np.float64]:
+        return self._world.action
+
+    def measure(self, rows: NDArray[np.bool_], *, first: bool) -> None:
+        """Keep the present values of some worlds; the first of a period begins a row for all of them."""
+        for name, past in self._past.items():
+            if first:
+                past.append(np.array(self._world.port(name)))
+                while len(past) > self._periods:
+                    past.popleft()
+            else:
+                past[-1][rows] = self._world.port(name)[rows]
+
+    def clear(self, mask: NDArray[np.bool_]) -> None:
+        """Forget what was measured in worlds that were reset; they have seen nothing but their present state."""
+        for name, past in self._past.items():
+            while len(past) < self._periods:
+                past.appendleft(past[0].copy())
+            for values in past:
+                values[mask] = self._world.port(name)[mask]
+
+
+class Delays:
+    """Holds back actions by whole steps of the engine, by another number in each world, and measures in between.
+
+    Args:
         frames: steps of the engine for each action.
         apply: writes the values of actions, shape (worlds, actions), to some worlds, a mask of shape (worlds,).
         step: advances all worlds by a number of steps.
-        observe: returns the observation of all worlds, shape (worlds, n).
+        seen: the worlds as they are measured.
     """
 
     def __init__(
         self,
-        worlds: int,
         frames: int,
         apply: Callable[[NDArray[np.float64], NDArray[np.bool_]], None],
         step: Callable[[int], None],
-        observe: Callable[[], NDArray[np.float32]],
+        seen: AgedWorld,
     ) -> None:
-        self.command = np.zeros(worlds, dtype=np.int64)
+        self.command = np.zeros(seen.worlds, dtype=np.int64)
         """Steps from an action to its effect, shape (worlds,)."""
-        self.age = np.zeros(worlds, dtype=np.int64)
-        """Age of an observation in steps, shape (worlds,)."""
-        self._frames, self._apply, self._step, self._observe = frames, apply, step, observe
+        self.seen = seen
+        """The worlds as they are measured."""
+        self._frames, self._apply, self._step = frames, apply, step
         self._now = 0
         self._line: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
-        self._seen: deque[NDArray[np.float32]] = deque()
 
-    def clear(self, mask: NDArray[np.bool_], observation: NDArray[np.float32]) -> None:
-        """Forget what is on its way in worlds that were reset; they have seen nothing but this observation."""
+    def clear(self, mask: NDArray[np.bool_]) -> None:
+        """Forget what is on its way in worlds that were reset."""
         for due, _ in self._line:
             due[mask] = -1
-        periods = int(self.age.max()) // self._frames + 1
-        while len(self._seen) < periods:
-            self._seen.appendleft(self._seen[0].copy() if self._seen else observation.copy())
-        for seen in self._seen:
-            seen[mask] = observation[mask]
+        self.seen.clear(mask)
 
     def advance(self, values: NDArray[np.float64]) -> None:
-        """Advance by one action; `seen` then returns the observations."""
+        """Advance by one action."""
         self._line.append((self._now + self.command, values.copy()))
-        whole, rest = np.divmod(self.age, self._frames)
+        rest = self.seen.age % self._frames
         offsets = np.where(rest > 0, self._frames - rest, self._frames)
-        current: NDArray[np.float32] | None = None
-        at = 0
+        at, first = 0, True
         while at < self._frames:
             for due, row in self._line:
                 ready = (due >= 0) & (due <= self._now + at)
@@ -84,24 +146,10 @@ class Delays:
             at = min(cuts)
             here = offsets == at
             if here.any():
-                observation = self._observe()
-                current = observation.copy() if current is None else current
-                current[here] = observation[here]
+                self.seen.measure(here, first=first)
+                first = False
         self._now += self._frames
         self._line = [(due, row) for due, row in self._line if (due >= 0).any()]
-        if current is not None:
-            self._seen.append(current)
-        while len(self._seen) > int(whole.max()) + 1:
-            self._seen.popleft()
-
-    def seen(self) -> NDArray[np.float32]:
-        """Return the observations that arrive now, shape (worlds, n)."""
-        back = np.minimum(self.age // self._frames, len(self._seen) - 1)
-        out = self._seen[-1].copy()
-        for periods in np.unique(back[back > 0]):
-            rows = back == periods
-            out[rows] = self._seen[-1 - int(periods)][rows]
-        return out
 
 
 class ObservationNoise:

@@ -196,6 +196,14 @@ def commanded_channels(robot: Robot, task: Task) -> list[Channel]:
     return task.channels({name: place.info for name, place in places.items()}, devices)
 
 
+def measured_names(robot: Robot, task: Task) -> frozenset[str]:
+    """Return the names of what the devices of a robot measure, ``<device>/<quantity>``."""
+    devices = task.kept_devices(make_devices(robot))
+    for device in devices:
+        device.close()
+    return frozenset(f"{device.name}/{quantity}" for device in devices for quantity in device.samples)
+
+
 def changed_robot(robot: Robot, parameters: Mapping[str, float]) -> tuple[Robot, dict[str, float], dict[str, float]]:
     """Return a copy of a robot with other parameters, its payloads [kg] by body, and the delays [s] by name.
 

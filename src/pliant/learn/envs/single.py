@@ -74,7 +74,7 @@ class RobotEnv(gymnasium.Env):
 
     Observation functions receive measurements of the devices, with noise, quantisation and latency. They may also use
     fields that are not ports, such as ``imu/angular_velocity``, which is 0 before the first measurement. Ports without
-    a device, rewards and terminations use the true state.
+    a device, rewards and terminations use the true, present state.
 
     Args:
         task: the task to learn.

@@ -13,12 +13,12 @@ from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.batch.distributions import draw
 from pliant.batch.worlds import CpuBatch, RobotBatch, Selection
 from pliant.learn.envs.actions import ActionWriter, Scale, reward_terms
-from pliant.learn.envs.delays import Delays, ObservationNoise, check_delays
+from pliant.learn.envs.delays import AgedWorld, Delays, ObservationNoise, check_delays
 from pliant.learn.envs.device_batch import DeviceBatch
 from pliant.learn.envs.gather import JoinedPorts, Observer, can_gather
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Cameras, Observations, add_camera, picture_size
-from pliant.learn.envs.plant import DELAYS, commanded_channels, key_positions
+from pliant.learn.envs.plant import DELAYS, commanded_channels, key_positions, measured_names
 from pliant.learn.envs.task import (
     Task,
     evaluate,
@@ -133,7 +133,8 @@ class BatchOptions:
     height: int = 360
     """Height of an image [pixel]."""
     latency: float = 0.0
-    """Age of the observations [s], rounded to whole steps of the engine."""
+    """Age of what devices measure [s], rounded to whole steps of the engine; ports that no device measures, the time
+    and the last action are the present ones."""
     command_latency: float = 0.0
     """Delay of the actions [s], rounded to whole steps of the engine."""
     noise: Mapping[str, float] | None = None
@@ -238,7 +239,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         delays = check_delays({"latency": chosen.latency, "command_latency": chosen.command_latency})
         self._delays: Delays | None = None
         if any(delays.values()) or set(DELAYS) & set(task.distributions(0)):
-            self._delays = Delays(self.num_envs, self.frames, self._write_values, self.batch.step, self._observed)
+            aged = AgedWorld(self._world, self.frames, measured_names(robot, task))
+            self._delays = Delays(self.frames, self._write_values, self._advance, aged)
             for name, value in delays.items():
                 self._delay(name, np.full(self.num_envs, value), np.ones(self.num_envs, dtype=bool))
         direct = self._controls is not None and self._world.live and self._controls.dtype == np.float64
@@ -260,7 +262,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         parts = evaluate("observation", task.observation, self._world)
         sizes = {name: part.shape[1] for name, part in zip(task.observation, parts)}
         self._noise = ObservationNoise(chosen.noise or {}, sizes)
-        self._observe = Observer(task, self._world)
+        self._observe = Observer(task, self._world if self._delays is None else self._delays.seen)
         self._observation = self._observe()
         self._make_spaces(count)
 
@@ -378,10 +380,9 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._world.elapsed[mask] = 0
         self._world.last[mask] = 0.0
         self._ended[mask] = False
-        observation = self._observe()
         if self._delays is not None:
-            self._delays.clear(mask, observation)
-        self._observation = self._noisy(observation)
+            self._delays.clear(mask)
+        self._observation = self._noisy(self._observe(self._sane()))
 
     def _restart_ended(self, worlds: NDArray[np.bool_]) -> None:
         """Start a new episode in the worlds that ended; the others keep what they observed."""
@@ -402,17 +403,19 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         assert self._delays is not None
         for value in (values.min(initial=0.0), values.max(initial=0.0)):
             check_delays({name: float(value)})
-        steps = self._delays.age if name == "latency" else self._delays.command
+        steps = self._delays.seen.age if name == "latency" else self._delays.command
         given = values if values.shape != (self.num_envs,) else values[mask]
         whole = np.round(given / self.batch.dt).astype(np.int64)
         steps[mask] = -(-whole // self.batch.cycle) * self.batch.cycle
 
-    def _observed(self) -> NDArray[np.float32]:
-        """Return the present observation, whatever a diverged world shows."""
+    def _advance(self, steps: int) -> None:
+        self.batch.step(steps)
         self._world.stepped()
+
+    def _sane(self) -> NDArray[np.bool_] | None:
+        """Return which worlds have not diverged; None for all."""
         bad = self.batch.diverged
-        with np.errstate(invalid="ignore", over="ignore"):
-            return self._observe(~bad if np.count_nonzero(bad) else None)
+        return ~bad if np.count_nonzero(bad) else None
 
     def _noisy(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
         return self._noise.add(observation, self._rngs) if self._noise.active and self._rngs else observation
@@ -525,8 +528,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         bad = self.batch.diverged
         sane = ~bad if np.count_nonzero(bad) else None
         with np.errstate(invalid="ignore", over="ignore"):
-            observation = self._observe(sane) if self._delays is None else self._delays.seen()
-            observation = self._noisy(observation)
+            observation = self._noisy(self._observe(sane))
             reward, terms = reward_terms(self.task, world, sane)
             endings = flags(self.task.terminated, world)
         if sane is not None:

@@ -12,7 +12,17 @@ import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
-from pliant.laws import PID, CompliantActuator, DCMotor, LeverDrive, McKibben, Mode, PneumaticDrive, closed_stiffness
+from pliant.laws import (
+    PID,
+    CompliantActuator,
+    DCMotor,
+    Gear,
+    LeverDrive,
+    McKibben,
+    Mode,
+    PneumaticDrive,
+    closed_stiffness,
+)
 from pliant.model.check.bodies import Bodies, bodies_of, compile_bodies, link_damping_is_implicit
 from pliant.model.check.slopes import Slopes, preset_reach, slopes_of
 from pliant.model.description import Description
@@ -241,6 +251,7 @@ def _rows(
             stiffness += 0.25 * _of_branches(actuator)
         elif element == "motor_1":
             stiffness += _of_branches(actuator)
+        of_spring = stiffness
         if mode != Mode.MOTOR_TORQUES and pid is not None:
             stiffness += pid.kp
             damping += pid.kd
@@ -253,7 +264,25 @@ def _rows(
             "linear": bool(slide) or isinstance(motor, LeverDrive),
             **common,
         }
-        rows.append(StepSize(stiffness=stiffness, **block))
+        whole = StepSize(stiffness=stiffness, **block)
+        if motor.gear is not None:
+            whole = max(whole, _after_gear(motor, motor.gear, of_spring, h, block), key=lambda row: row.stability)
+        rows.append(whole)
         if motor.friction.torque > 0.0:
             rows.append(StepSize(stiffness=stiffness + motor.friction.stiffness, stuck=True, **block))
     return rows
+
+
+def _after_gear(motor: DCMotor, gear: Gear, of_spring: float, h: float, block: dict[str, Any]) -> StepSize:
+    """Return the step size of the mass I between an elastic gear and the spring K, which is explicit.
+
+    A gear that the step does not resolve is implicit, with c = damping + h stiffness and m = 1 / J + 1 / I. The step
+    then is stable for h^2 K / I < 1 + 3 a with a = 1 / (1 + h m c), which 4 K / (1 + 3 a) in place of K states.
+    """
+    m = 1.0 / motor.inertia + 1.0 / gear.inertia
+    if h * h * m * gear.stiffness <= 1.0:
+        own = {"stiffness": of_spring + gear.stiffness, "implicit_damping": gear.damping}
+    else:
+        a = 1.0 / (1.0 + h * m * (gear.damping + h * gear.stiffness))
+        own = {"stiffness": 4.0 * of_spring / (1.0 + 3.0 * a)}
+    return StepSize(**{**block, **own, "inertia": gear.inertia, "damping": 0.0})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from cyclopts import App
 
-from pliant.cli.groups import add_subcommands
 from pliant.rods.commands.batch import batch
 from pliant.rods.commands.equilibria import equilibria
 from pliant.rods.commands.identify import identify
@@ -23,4 +22,3 @@ cpr.command(equilibria)
 cpr.command(workspace)
 cpr.command(batch)
 cpr.command(identify)
-add_subcommands(cpr)
