@@ -12,7 +12,7 @@ import numpy as np
 from pliant.laws import layout
 
 if TYPE_CHECKING:
-    from pliant.engine.measures import Measures
+    from pliant.batch.measures import Measures
     from pliant.model.robot import Robot
     from pliant.simulation import Simulation
 
