@@ -34,6 +34,7 @@ ROWS = [
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
+    ("bags", "ros"),
     ("compare.commands", "films"),
     ("learn.backend", "sweep"),
     ("feet.fit", "identification"),

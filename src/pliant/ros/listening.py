@@ -12,10 +12,9 @@ from pliant.base.errors import BridgeError, nearest, printable
 from pliant.base.options import option
 from pliant.laws import COMMAND_NAMES
 from pliant.recording.live import Heard, Inbox
-from pliant.ros.bags.base import BagTopic
-from pliant.ros.bags.traces import JointSource, joint_sources
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.controller_clock import CLOCK_TOPIC, CLOCKS
+from pliant.ros.joint_sources import JOINT_STATE, JointSource, joint_sources
 from pliant.ros.ros1.node import Ros1Node
 from pliant.ros.ros2.node import Ros2Node
 from pliant.ros.wire.message import MessageCallback, MessageView
@@ -35,7 +34,6 @@ PORTS = {
     "reference_2": "reference_2",
 }
 """Quantity of `pliant.identification.measurements` -> quantity of a port."""
-JOINT_STATE = "sensor_msgs/JointState"
 AGGREGATED = ("robot_state", "motor_1_state", "motor_2_state")
 MAX_NAMES = 100
 """Most lists of joint names of one topic whose places are remembered."""
@@ -209,25 +207,20 @@ class RosListener:
 
     def _hear(self, topic: str, kind: str) -> None:
         self._plans[topic] = {}
-        described = BagTopic(name=topic, type=kind, version=self.node.codec.version)
+        self.node.subscribe(topic, kind, lambda message: self._take(topic, kind, message))
 
-        def arrived(message: MessageView) -> None:
-            self._take(described, message)
-
-        self.node.subscribe(topic, kind, arrived)
-
-    def _take(self, topic: BagTopic, message: MessageView) -> None:
-        if not self._own and topic.name in self._own_topics:
+    def _take(self, topic: str, kind: str, message: MessageView) -> None:
+        if not self._own and topic in self._own_topics:
             self._own = True
             for other in self._others & set(self._plans):
                 self.node.unsubscribe(other)
-        names = tuple(message["name"]) if topic.type == JOINT_STATE else ()
-        plans = self._plans[topic.name]
+        names = tuple(message["name"]) if kind == JOINT_STATE else ()
+        plans = self._plans[topic]
         plan = plans.get(names)
         if plan is None:
             if len(plans) >= MAX_NAMES:
                 plans.clear()
-            plan = plans[names] = self._plan(topic, names)
+            plan = plans[names] = self._plan(topic, kind, names)
         header = message.get("header") if isinstance(message, Mapping) else None
         stamp = int(header["stamp"]) if header else 0
         now = stamp * 1e-9 if stamp else self._time()
@@ -239,18 +232,18 @@ class RosListener:
             if math.isfinite(value):
                 by_rank.setdefault(source.rank, {})[port] = value
         for rank, values in by_rank.items():
-            self._inbox.put(Heard(topic.name, rank, now, bool(stamp), values))
+            self._inbox.put(Heard(topic, rank, now, bool(stamp), values))
 
-    def _plan(self, topic: BagTopic, names: tuple[str, ...]) -> list[tuple[str, JointSource]]:
+    def _plan(self, topic: str, kind: str, names: tuple[str, ...]) -> list[tuple[str, JointSource]]:
         plan = [
             (f"{joint}/{PORTS[source.quantity]}", source)
             for name, joint in self._joints.items()
-            for source in joint_sources(topic, name if not names else joint, names)
+            for source in joint_sources(topic, kind, name if not names else joint, names)
             if source.quantity in PORTS
         ]
         if names and not plan:
             self._inbox.note(
-                f"{topic.name} names the joints {', '.join(printable(name) for name in names[:8])}, and none of "
+                f"{topic} names the joints {', '.join(printable(name) for name in names[:8])}, and none of "
                 f"{', '.join(self._joints.values())}: it is another robot's"
             )
         return plan

@@ -4,8 +4,7 @@ from pliant.base.wing import BridgeEntry, Wing
 
 WING = Wing(
     name="ros",
-    summary="ROS 1 and ROS 2 without ROS: nodes on TCPROS, RTPS and zenoh, topics of all devices, bags",
-    extra="bags",
+    summary="ROS 1 and ROS 2 without ROS: nodes on TCPROS, RTPS and zenoh, topics of all devices",
     bridges={
         "ros1": BridgeEntry("ROS 1: the toolbox's topics on a real master (roscore)", "pliant.ros.ros1:make"),
         "ros2": BridgeEntry("ROS 2: the same topics over DDS", "pliant.ros.ros2:make"),
@@ -20,8 +19,6 @@ WING = Wing(
             "the topics of a robot on ROS 2 over zenoh", "pliant.ros.listening:listen_zenoh", ("zenoh",)
         ),
     },
-    recordings=("pliant.ros.bags.format:BAGS",),
-    exports={"bag": "pliant.ros.commands:write_bag"},
     robot_exports={"ros-package": "pliant.ros.package:write_package"},
     controllers={"ros1": "pliant.ros.policy:ROS1", "ros2": "pliant.ros.policy:ROS2"},
     benchmarks=("ros.py",),

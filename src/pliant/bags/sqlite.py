@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from pliant.bags.base import MESSAGE_LIMIT, BagMessage, BagTopic, plain_type
 from pliant.base.documents.files import open_file
 from pliant.base.errors import RecordingError
-from pliant.ros.bags.base import MESSAGE_LIMIT, BagMessage, BagTopic, plain_type
 
 MAGIC = b"SQLite format 3\0"
 BODY_LIMIT = 1 << 28

@@ -22,7 +22,7 @@ def write_bag(source: Path, output: Path | None, *, namespace: str, overwrite: b
     Raises:
         PliantError: the source cannot be read, or the bag cannot be written.
     """
-    from pliant.ros.bags.node import export_bag
+    from pliant.bags.node import export_bag
 
     if output is None:
         raise PliantError(

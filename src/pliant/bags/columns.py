@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.bags.base import BagTopic
+from pliant.bags.opening import open_bag
+from pliant.bags.times import CLOCK, collect
 from pliant.base.errors import DeviceError, WireError
 from pliant.laws import COMMAND_NAMES
-from pliant.ros.bags.base import BagTopic
-from pliant.ros.bags.opening import open_bag
-from pliant.ros.bags.times import CLOCK, collect
 
 __all__ = ["BagCommands", "read_bag"]
 

@@ -1,9 +1,9 @@
 """Declaration of ROS bags as a format of recordings."""
 
+from pliant.bags.columns import read_bag
+from pliant.bags.opening import BAG_SUFFIXES, is_bag, open_bag
+from pliant.bags.traces import read_traces
 from pliant.recording.foreign import RecordingFormat
-from pliant.ros.bags.columns import read_bag
-from pliant.ros.bags.opening import BAG_SUFFIXES, is_bag, open_bag
-from pliant.ros.bags.traces import read_traces
 
 BAGS = RecordingFormat(
     name="bag", suffixes=BAG_SUFFIXES, accepts=is_bag, open=open_bag, commands=read_bag, traces=read_traces

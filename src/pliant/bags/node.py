@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pliant.bags import Bag
+from pliant.bags.writing import BagWriter
 from pliant.base.errors import RecordingError
 from pliant.recording.recording import Recording
-from pliant.ros.bags import Bag
-from pliant.ros.bags.writing import BagWriter
 from pliant.ros.bridge import RosBridge
 from pliant.ros.bridge.node import SilentNode, TopicHandle
 from pliant.ros.bridge.options import RosOptions

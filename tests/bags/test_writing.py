@@ -2,8 +2,8 @@
 
 import pytest
 
+from pliant.bags.writing import BagWriter
 from pliant.base.errors import RecordingError
-from pliant.ros.bags.writing import BagWriter
 
 pytest.importorskip("rosbags")
 

@@ -9,14 +9,14 @@ from rosbags.highlevel import AnyReader
 from rosbags.interfaces import QosDurability, QosReliability
 from rosbags.typesys import Stores, get_typestore
 
+from pliant.bags import open_bag, read_traces
+from pliant.bags.node import export_bag
 from pliant.base.errors import RecordingError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.recording import Recorder, read_recording
 from pliant.recording.recording import recorded_names
 from pliant.robots.loading import load
-from pliant.ros.bags import open_bag, read_traces
-from pliant.ros.bags.node import export_bag
 from pliant.simulation import Simulation, read_commands
 
 FORMS = ("run.bag", "run.mcap", "run.db3", "run")

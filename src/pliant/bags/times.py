@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pliant.bags.base import Bag
 from pliant.base.errors import RecordingError
-from pliant.ros.bags.base import Bag
 from pliant.ros.wire.message import Message
 
 CLOCK = "/clock"

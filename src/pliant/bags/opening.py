@@ -7,14 +7,14 @@ import os
 import warnings
 from pathlib import Path, PurePosixPath
 
+from pliant.bags.base import Bag, BagPart
+from pliant.bags.mcap_bag import McapBag
+from pliant.bags.rosbag1 import Rosbag1
+from pliant.bags.sqlite import SqliteBag
 from pliant.base.documents.files import open_file
 from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import PliantError, RecordingError, nearest
 from pliant.recording.recording import RecordingWarning
-from pliant.ros.bags.base import Bag, BagPart
-from pliant.ros.bags.mcap_bag import McapBag
-from pliant.ros.bags.rosbag1 import Rosbag1
-from pliant.ros.bags.sqlite import SqliteBag
 
 BAG_SUFFIXES = (".bag", ".mcap", ".db3")
 METADATA = "metadata.yaml"

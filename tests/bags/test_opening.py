@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap.writer import CompressionType, Writer
 
+from pliant.bags import is_bag, open_bag, read_traces
 from pliant.base.errors import PliantError, RecordingError
 from pliant.recording import RecordingWarning
-from pliant.ros.bags import is_bag, open_bag, read_traces
 from pliant.simulation import read_commands
 
 F64, STRING = "std_msgs/msg/Float64", "std_msgs/msg/String"

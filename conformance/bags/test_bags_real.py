@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ros"))
 import real
 
+from pliant.bags import open_bag, read_traces
 from pliant.recording import RecordingWarning, read_recording
-from pliant.ros.bags import open_bag, read_traces
 from pliant.simulation import read_commands
 
 ROSBAG = Path("/usr/bin/rosbag")

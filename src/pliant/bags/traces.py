@@ -1,55 +1,27 @@
 """Measured traces out of bags and recordings, for `pliant identify`.
 
-Of a joint: ``link_state`` (position, velocity, references, torque), ``motor_1_state``, ``motor_2_state``,
-``external_torque``, and every ``sensor_msgs/JointState`` that names the joint (``robot_state``, ``joint_states``, the
-aggregated motor states, what the qb_move packages publish). The rows are those of the position; what other topics say
-is interpolated between their messages.
+`pliant.ros.joint_sources` says which topic has what of a joint. The rows are those of the position; what other topics
+say is interpolated between their messages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
+from pliant.bags.base import Bag, BagTopic
+from pliant.bags.opening import open_bag
+from pliant.bags.times import CLOCK, Series, TimeAxis, collect
 from pliant.base.errors import RecordingError, WireError, nearest
 from pliant.recording.foreign import Traces, is_recording, traces_of_recording
-from pliant.ros.bags.base import Bag, BagTopic
-from pliant.ros.bags.opening import open_bag
-from pliant.ros.bags.times import CLOCK, Series, TimeAxis, collect
-from pliant.ros.wire.message import MessageView
+from pliant.ros.joint_sources import JOINT_STATE, STATE_TYPES, JointSource, joint_sources, qb_joint
 
-__all__ = ["JointSource", "Traces", "joint_sources", "qb_joint", "read_traces"]
+__all__ = ["Traces", "read_traces"]
 
-STATE_TYPES = ("viactors_plugins/state_info", "viactors_plugins/StateInfo")
-STATE = {
-    "q": "link_position", "dq": "link_velocity", "tau": "torque", "ref_1": "reference_1", "ref_2": "reference_2",
-}  # fmt: skip
-"""Field of link_state -> quantity of `pliant.identification.measurements`."""
-QB = {
-    "_motor_1_joint": "motor_1_position",
-    "_motor_2_joint": "motor_2_position",
-    "_shaft_joint": "link_position",
-    "_stiffness_preset_virtual_joint": "",
-}
-"""Ending of a name of the qb_move packages -> quantity; the preset is said by the motors."""
 HELD = ("external_torque", "reference_1", "reference_2")
 """Quantities that keep their value until the next message."""
-
-
-@dataclass(frozen=True, slots=True)
-class JointSource:
-    """One quantity of a joint, as one topic gives it."""
-
-    joint: str
-    quantity: str
-    topic: str
-    rank: int
-    """Of several sources of one quantity the lowest is taken."""
-    read: Callable[[MessageView], float]
-    """Its value in a decoded message; NaN where there is none."""
 
 
 def read_traces(path: str | Path, joint: str | None = None) -> Traces:
@@ -67,12 +39,12 @@ def read_traces(path: str | Path, joint: str | None = None) -> Traces:
         return traces_of_recording(path, joint)
     with open_bag(path) as bag:
         topics = [t for t in bag.topics if t.count and t.known_type()]
-        states = {t.name for t in topics if t.known_type() == "sensor_msgs/JointState"}
+        states = {t.name for t in topics if t.known_type() == JOINT_STATE}
         joints = {t.name.strip("/").split("/")[-2] for t in topics if _is_state(t)}
         named = _names_of(bag, states)
         joints |= {qb_joint(name) or name for names in named.values() for name in names}
         chosen = _choose(path, joint, joints, bag)
-        sources = [s for t in topics for s in joint_sources(t, chosen, named.get(t.name, ()))]
+        sources = [s for t in topics for s in joint_sources(t.name, t.known_type(), chosen, named.get(t.name, ()))]
         if not any(s.quantity == "link_position" for s in sources):
             raise RecordingError(
                 f"no topic has the position of joint {chosen!r}; known topics are .../{chosen}/link_state and "
@@ -99,7 +71,7 @@ def _names_of(bag: Bag, states: set[str]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for name in states:
         for message in bag.messages([name]):
-            if message.topic.known_type() != "sensor_msgs/JointState":
+            if message.topic.known_type() != JOINT_STATE:
                 continue  # two topics of a damaged bag may have one name
             try:
                 found[name] = tuple(message.decode()["name"])
@@ -107,10 +79,6 @@ def _names_of(bag: Bag, states: set[str]) -> dict[str, tuple[str, ...]]:
                 raise RecordingError(f"{name} has a damaged message: {error}", file=bag.path, field=name) from None
             break
     return found
-
-
-def qb_joint(name: str) -> str:
-    return next((name.removesuffix(end) for end in QB if name.endswith(end) and name != end), "")
 
 
 def _choose(path: Path, joint: str | None, joints: set[str], bag: Bag) -> str:
@@ -132,66 +100,6 @@ def _choose(path: Path, joint: str | None, joints: set[str], bag: Bag) -> str:
     if joint not in joints:
         raise RecordingError(f"the bag has no joint {joint!r}; {nearest(joint, joints)}", file=path, field="device")
     return joint
-
-
-def joint_sources(topic: BagTopic, joint: str, names: tuple[str, ...]) -> list[JointSource]:
-    """Return the quantities of a joint that a topic gives.
-
-    Args:
-        topic: the topic.
-        joint: the joint.
-        names: names in its first message, where it is of type ``sensor_msgs/JointState``.
-    """
-    parts = topic.name.strip("/").split("/")
-    kind = topic.known_type()
-    last, owner = parts[-1], parts[-2] if len(parts) >= 2 else ""
-    if kind in STATE_TYPES and last == "link_state" and owner == joint:
-        return [JointSource(joint, quantity, topic.name, 0, _field(name)) for name, quantity in STATE.items()]
-    if kind == "std_msgs/Float64" and last == "external_torque" and owner == joint:
-        return [JointSource(joint, "external_torque", topic.name, 0, _field("data"))]
-    if kind != "sensor_msgs/JointState":
-        return []
-    motor = next((f"motor_{k}_position" for k in (1, 2) if last == f"motor_{k}_state"), "")
-    if motor and owner == joint and not names:
-        return [JointSource(joint, motor, topic.name, 0, _element("position", 0))]
-    found = []
-    for i, name in enumerate(names):
-        if name == joint and motor:
-            found.append(JointSource(joint, motor, topic.name, 1, _named("position", name, i)))
-        elif name == joint:
-            rank = 1 if last == "robot_state" else 2
-            for field, quantity in (("position", "link_position"), ("velocity", "link_velocity"), ("effort", "torque")):
-                found.append(JointSource(joint, quantity, topic.name, rank, _named(field, name, i)))
-        elif qb_joint(name) == joint and QB[name[len(joint) :]]:
-            ending = name[len(joint) :]
-            found.append(JointSource(joint, QB[ending], topic.name, 3, _named("position", name, i)))
-            if ending == "_shaft_joint":
-                found.append(JointSource(joint, "link_velocity", topic.name, 3, _named("velocity", name, i)))
-                found.append(JointSource(joint, "torque", topic.name, 3, _named("effort", name, i)))
-    return found
-
-
-def _field(name: str) -> Callable[[MessageView], float]:
-    return lambda message: float(message[name])
-
-
-def _element(field: str, i: int) -> Callable[[MessageView], float]:
-    return lambda message: float(message[field][i]) if len(message[field]) > i else np.nan
-
-
-def _named(field: str, name: str, place: int) -> Callable[[MessageView], float]:
-    def read(message: MessageView) -> float:
-        names, values = message["name"], message[field]
-        i = (
-            place
-            if place < len(names) and names[place] == name
-            else names.index(name)
-            if name in names
-            else len(values)
-        )
-        return float(values[i]) if i < len(values) else np.nan
-
-    return read
 
 
 # ---------------------------------------------------------------------- one table

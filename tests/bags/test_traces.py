@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from fake_engine import SpringJoint, SpringMassEngine
 
+from pliant.bags import read_traces
 from pliant.base.errors import RecordingError
 from pliant.recording import Recorder
-from pliant.ros.bags import read_traces
 from pliant.simulation import Simulation
 
 F64, STATE, CLOCK = "std_msgs/msg/Float64", "viactors_plugins/msg/StateInfo", "rosgraph_msgs/msg/Clock"

@@ -10,9 +10,9 @@ import mmap
 import struct
 from pathlib import Path
 
+from pliant.bags.base import BagTopic, IndexedFile, MessageIndex, plain_type
 from pliant.base.errors import RecordingError, WireError
 from pliant.recording.mcap_reader import CutOff
-from pliant.ros.bags.base import BagTopic, IndexedFile, MessageIndex, plain_type
 from pliant.ros.wire.tcpros import header_fields
 
 MAGIC = b"#ROSBAG V2.0\n"

@@ -6,8 +6,8 @@ import mmap
 import struct
 from pathlib import Path
 
+from pliant.bags.base import BagTopic, IndexedFile, MessageIndex, plain_type
 from pliant.recording.mcap_reader import Channel, CutOff, McapScan
-from pliant.ros.bags.base import BagTopic, IndexedFile, MessageIndex, plain_type
 
 VERSIONS = {"cdr": 2, "ros1": 1}
 TEXTS = {"ros2msg": 2, "ros1msg": 1}
