@@ -57,6 +57,7 @@ BETWEEN_WINGS = {
     ("tendons.page", "page"),
     ("tubes", "rods"),
     ("walking.robots", "feet"),
+    ("ros_zenoh", "ros"),
 }
 """Part of a wing -> the other wing that it may import. Papers may import all wings."""
 PURE = {"laws", "control", "parallel", "rods", "tendons", "tubes", "vision"}

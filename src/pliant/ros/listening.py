@@ -18,8 +18,6 @@ from pliant.ros.joint_sources import JOINT_STATE, JointSource, joint_sources
 from pliant.ros.ros1.node import Ros1Node
 from pliant.ros.ros2.node import Ros2Node
 from pliant.ros.wire.message import MessageCallback, MessageView
-from pliant.ros.zenoh.node import ZenohNode
-from pliant.ros.zenoh.session import endpoints
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -42,7 +40,9 @@ COMMAND_RANK = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Options:
+class ListenOptions:
+    """The options of a listener on any wire."""
+
     namespace: str = ""
     """Prefix of the robot's topics; "" takes that of the description."""
     states: str = "/joint_states"
@@ -53,7 +53,7 @@ class _Options:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listen1Options(_Options):
+class Listen1Options(ListenOptions):
     """The options of a listener on ROS 1."""
 
     master: str = ""
@@ -63,7 +63,7 @@ class Listen1Options(_Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listen2Options(_Options):
+class Listen2Options(ListenOptions):
     """The options of a listener on ROS 2."""
 
     domain: int = option(-1, low=-1, high=232)
@@ -72,17 +72,7 @@ class Listen2Options(_Options):
     """Talk on 127.0.0.1 only; false follows ``ROS_AUTOMATIC_DISCOVERY_RANGE`` and ``ROS_STATIC_PEERS``."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListenZenohOptions(_Options):
-    """The options of a listener on ROS 2 over zenoh."""
-
-    connect: str = ""
-    """Addresses to connect to, joined by ``+``; "" takes the router at ``tcp/127.0.0.1:7447``."""
-    domain: int = option(-1, low=-1, high=232)
-    """Number of the ROS domain; -1 takes ``ROS_DOMAIN_ID``, else 0."""
-
-
-class _Mute:
+class Mute:
     """Makes a node unable to send: it has no publisher, no service, no action and sets no parameter."""
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
@@ -91,11 +81,11 @@ class _Mute:
     advertise = serve = serve_later = serve_action = set_param = _refuse
 
 
-class _Ros1Ear(_Mute, Ros1Node):
+class _Ros1Ear(Mute, Ros1Node):
     """A node of ROS 1 with subscriptions only."""
 
 
-class _Ros2Ear(_Mute, Ros2Node):
+class _Ros2Ear(Mute, Ros2Node):
     """A node of ROS 2 whose only writers are those of discovery.
 
     Its readers are best effort: they match every publisher, ask for nothing again, and wait for nothing that is lost.
@@ -108,10 +98,6 @@ class _Ros2Ear(_Mute, Ros2Node):
         super().subscribe(topic, type_name, callback, latch=latch, reliable=reliable)
 
 
-class _ZenohEar(_Mute, ZenohNode):
-    """A node of ROS 2 on zenoh with subscriptions only: a client, which listens on no address and relays nothing."""
-
-
 class RosListener:
     """Subscribes to the states and commands of a robot's joints.
 
@@ -121,7 +107,7 @@ class RosListener:
         options: what is listened to.
     """
 
-    def __init__(self, robot: Robot, node: Node, options: _Options) -> None:
+    def __init__(self, robot: Robot, node: Node, options: ListenOptions) -> None:
         self.node, self._options = node, options
         self._space = options.namespace or robot.interface.namespace or robot.name
         self._joints = {topic_name(joint)[1:]: joint for joint in robot.actuators}
@@ -266,10 +252,3 @@ def listen2(robot: Robot, options: Listen2Options) -> RosListener:
     """Return what listens to a robot on ROS 2."""
     domain = None if options.domain == -1 else options.domain
     return RosListener(robot, _Ros2Ear(NAME, domain=domain, loopback=options.loopback), options)
-
-
-def listen_zenoh(robot: Robot, options: ListenZenohOptions) -> RosListener:
-    """Return what listens to a robot on ROS 2 over zenoh."""
-    domain = None if options.domain == -1 else options.domain
-    ear = _ZenohEar(NAME, domain=domain, mode="client", connect=endpoints(options.connect, "connect"))
-    return RosListener(robot, ear, options)

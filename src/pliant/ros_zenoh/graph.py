@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from pliant.base.errors import WireError
-from pliant.ros.wire.rmw_zenoh import KINDS, Endpoint
+from pliant.ros_zenoh.wire.rmw_zenoh import KINDS, Endpoint
 
 ENDPOINTS = 20_000
 """Endpoints that are kept; tokens beyond are passed over."""

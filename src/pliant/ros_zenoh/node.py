@@ -27,9 +27,9 @@ from pliant.ros.bridge.node import Node, TopicHandle
 from pliant.ros.bridge.outbox import Outbox
 from pliant.ros.wire import Codec, ServiceType, dds_type_name
 from pliant.ros.wire.message import DeferredService, Message, MessageCallback, ServiceCallback
-from pliant.ros.wire.rmw_zenoh import Attachment, Endpoint, Qos, token_selector
-from pliant.ros.zenoh.graph import Graph
-from pliant.ros.zenoh.session import MODES, load_zenoh, open_session
+from pliant.ros_zenoh.graph import Graph
+from pliant.ros_zenoh.session import MODES, load_zenoh, open_session
+from pliant.ros_zenoh.wire.rmw_zenoh import Attachment, Endpoint, Qos, token_selector
 
 if TYPE_CHECKING:
     from zenoh import (

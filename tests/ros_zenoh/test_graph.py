@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.ros.wire.rmw_zenoh import Endpoint
-from pliant.ros.zenoh.graph import Graph
+from pliant.ros_zenoh.graph import Graph
+from pliant.ros_zenoh.wire.rmw_zenoh import Endpoint
 
 
 def endpoint(

@@ -14,7 +14,7 @@ from waiting import until
 from pliant.base.errors import BridgeError, MissingDependency
 from pliant.robots.loading import load
 from pliant.ros.wire import Codec
-from pliant.ros.zenoh import ZenohNode
+from pliant.ros_zenoh import ZenohNode
 from pliant.simulation import Simulation, sync
 from pliant.simulation.bridges import make_bridge
 
@@ -184,7 +184,7 @@ def run_in_background(simulation, world):
 def test_the_topics_are_those_of_ros_2(world):
     from pliant.ros.bridge import RosBridge, RosOptions
     from pliant.ros.ros2.node import Ros2Node
-    from pliant.ros.zenoh import ZenohNode
+    from pliant.ros_zenoh import ZenohNode
 
     simulation, bridge = world.pliant()
 
@@ -262,7 +262,7 @@ def test_every_message_bears_number_time_and_the_hash_of_the_publishers_token(wo
     assert [number for _, number, _, _ in clock] == [1, 2, 3, 4, 5]
     assert all(before < stamp <= time.time_ns() for _, _, stamp, _ in clock)
     token = next(t for t in client.tokens() if "/MP/" in t and "%clock" in t)
-    from pliant.ros.wire.rmw_zenoh import Endpoint
+    from pliant.ros_zenoh.wire.rmw_zenoh import Endpoint
 
     assert {gid for *_, gid in clock} == {Endpoint.parse(token).gid}
 
@@ -544,7 +544,7 @@ def test_random_bytes_from_the_network_leave_the_node_alive(world):
 
 
 def test_messages_that_are_too_long_are_not_read(world, monkeypatch):
-    monkeypatch.setattr("pliant.ros.zenoh.node.PAYLOAD_LIMIT", 1000)
+    monkeypatch.setattr("pliant.ros_zenoh.node.PAYLOAD_LIMIT", 1000)
     node = world.node()
     node.subscribe("/x", "std_msgs/Float64", lambda _: None)
     client = world.client()

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pliant.ros.bridge import RosBridge, RosOptions
-from pliant.ros.zenoh.node import ZenohNode
-from pliant.ros.zenoh.session import endpoints
+from pliant.ros_zenoh.node import ZenohNode
+from pliant.ros_zenoh.session import endpoints
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pliant.base.errors import WireError
 from pliant.ros.wire import dds_type_name, registry
-from pliant.ros.wire.rmw_zenoh import Attachment, Endpoint, Qos, token_selector, topic_key
+from pliant.ros_zenoh.wire.rmw_zenoh import Attachment, Endpoint, Qos, token_selector, topic_key
 
 # rmw_zenoh, docs/design.md: chatter is std_msgs/String, add_two_ints is example_interfaces/AddTwoInts.
 STRING = "std_msgs::msg::dds_::String_/RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
