@@ -15,7 +15,7 @@ import zenoh
 import zenoh.ext
 
 from pliant.ros.wire import Codec, dds_type_name
-from pliant.ros.wire.rmw_zenoh import Attachment, Endpoint, Qos, topic_key
+from pliant.ros_zenoh.wire.rmw_zenoh import Attachment, Endpoint, Qos, topic_key
 
 CODEC = Codec(2)
 STATE, COMMAND = "sensor_msgs/JointState", "std_msgs/Float64MultiArray"

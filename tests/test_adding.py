@@ -177,9 +177,9 @@ def test_a_kind_of_sensor_of_one_file_is_described_in_yaml_and_recorded(package,
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_bridge_of_ros_serves_a_kind_it_does_not_know_by_its_fields(warm, version, tmp_path):
-    from pliant.ros.bags import open_bag
-    from pliant.ros.bags.node import BagNode
-    from pliant.ros.bags.writing import BagWriter
+    from pliant.bags import open_bag
+    from pliant.bags.node import BagNode
+    from pliant.bags.writing import BagWriter
 
     robot = load(warm)
     output = tmp_path / ("out.bag" if version == 1 else "out.mcap")

@@ -80,7 +80,7 @@ READ_ELSEWHERE = {
     "recording/recording.py": "writes",
     "rods/loaders.py": "pliant's own catalogue",
     "rods/listed.py": "pliant's own catalogue",
-    "ros/bags/sqlite.py": "SQLite reads what was checked before",
+    "bags/sqlite.py": "SQLite reads what was checked before",
     "sweep/plan.py": "a digest of files that were read before",
     "sweep/table.py": "writes",
     "vision/client.py": "an image in shared memory, checked by its header",

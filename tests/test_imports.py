@@ -34,6 +34,7 @@ ROWS = [
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
+    ("bags", "ros"),
     ("compare.commands", "films"),
     ("experiments", "films"),
     ("identification.randomized", "batch"),
@@ -67,6 +68,7 @@ BETWEEN_WINGS = {
     ("tubes", "rods"),
     ("vision", "camera"),
     ("walking.robots", "feet"),
+    ("ros_zenoh", "ros"),
 }
 """Part of a wing -> the other wing that it may import. Papers may import all wings."""
 PURE = {"laws", "camera", "control", "parallel", "rods", "tendons", "tubes", "vision"}

@@ -149,7 +149,7 @@ def filtered(folder):
 
 
 def bag(folder):
-    from pliant.ros.bags.writing import BagWriter
+    from pliant.bags.writing import BagWriter
 
     BagWriter(folder / "a.bag")
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 import pliant
+from pliant.bags import read_bag
 from pliant.base.errors import PliantError
 from pliant.formats.manager import read_manager
 from pliant.franka.client.robot import FrankaRobot
 from pliant.identification.measurements import read_measurement
 from pliant.rods.loaders import load_description
 from pliant.rods.tables import read_table
-from pliant.ros.bags import read_bag
 from pliant.simulation import read_commands, read_scenario
 from pliant.yarp.formats.control_board import read_control_board
 from pliant.yarp.formats.ini import read_ini

@@ -38,8 +38,8 @@ MAX_GROWTH = 1 << 30
 KILL_SECONDS = 60
 """After this time a part ends at a file that is not read to its end [s]."""
 SOURCE = Path(pliant.__file__).parent
-PARSERS = ("base/documents/", "recording/mcap_reader.py", "ros/bags/rosbag1.py", "ros/bags/sqlite.py",
-           "ros/bags/mcap_bag.py", "ros/bags/format.py")  # fmt: skip
+PARSERS = ("base/documents/", "recording/mcap_reader.py", "bags/rosbag1.py", "bags/sqlite.py",
+           "bags/mcap_bag.py", "bags/format.py")  # fmt: skip
 """Where a file is refused before it has values."""
 
 

@@ -33,6 +33,7 @@ from file_mutations import (
 )
 
 import pliant
+from pliant.bags import open_bag, read_bag, read_traces
 from pliant.base.journal import read_journal
 from pliant.experiments.curves import read_curve
 from pliant.experiments.report import write_index
@@ -54,7 +55,6 @@ from pliant.rods import load_robot
 from pliant.rods.gazebo import read_gazebo_folder
 from pliant.rods.loaders import load_description
 from pliant.rods.tables import read_table
-from pliant.ros.bags import open_bag, read_bag, read_traces
 from pliant.simulation import read_commands, read_scenario
 from pliant.simulation.replay import open_replay
 from pliant.sweep.plan import SweepPlan, parse_variation

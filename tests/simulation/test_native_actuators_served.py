@@ -93,7 +93,7 @@ def cyclone(stack):
 
 
 def zenoh(stack):
-    from pliant.ros.zenoh import ZenohNode
+    from pliant.ros_zenoh import ZenohNode
 
     port = free_port()
     node = functools.partial(ZenohNode, "client", mode="peer", connect=(f"tcp/127.0.0.1:{port}",))

@@ -5,9 +5,9 @@ import pytest
 from fake_bridge import Recall
 from fake_engine import SpringJoint, SpringMassEngine
 
+from pliant.bags import open_bag
 from pliant.base.errors import RecordingError
 from pliant.recording import Recorder, read_recording
-from pliant.ros.bags import open_bag
 from pliant.simulation import RecordedTopic, Simulation, open_replay
 from pliant.simulation.replay import WallClock, replay
 

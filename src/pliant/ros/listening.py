@@ -12,15 +12,12 @@ from pliant.base.errors import BridgeError, nearest, printable
 from pliant.base.options import option
 from pliant.laws import COMMAND_NAMES
 from pliant.recording.live import Heard, Inbox
-from pliant.ros.bags.base import BagTopic
-from pliant.ros.bags.traces import JointSource, joint_sources
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.controller_clock import CLOCK_TOPIC, CLOCKS
+from pliant.ros.joint_sources import JOINT_STATE, JointSource, joint_sources
 from pliant.ros.ros1.node import Ros1Node
 from pliant.ros.ros2.node import Ros2Node
 from pliant.ros.wire.message import MessageCallback, MessageView
-from pliant.ros.zenoh.node import ZenohNode
-from pliant.ros.zenoh.session import endpoints
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -35,7 +32,6 @@ PORTS = {
     "reference_2": "reference_2",
 }
 """Quantity of `pliant.identification.measurements` -> quantity of a port."""
-JOINT_STATE = "sensor_msgs/JointState"
 AGGREGATED = ("robot_state", "motor_1_state", "motor_2_state")
 MAX_NAMES = 100
 """Most lists of joint names of one topic whose places are remembered."""
@@ -44,7 +40,9 @@ COMMAND_RANK = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Options:
+class ListenOptions:
+    """The options of a listener on any wire."""
+
     namespace: str = ""
     """Prefix of the robot's topics; "" takes that of the description."""
     states: str = "/joint_states"
@@ -55,7 +53,7 @@ class _Options:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listen1Options(_Options):
+class Listen1Options(ListenOptions):
     """The options of a listener on ROS 1."""
 
     master: str = ""
@@ -65,7 +63,7 @@ class Listen1Options(_Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listen2Options(_Options):
+class Listen2Options(ListenOptions):
     """The options of a listener on ROS 2."""
 
     domain: int = option(-1, low=-1, high=232)
@@ -74,17 +72,7 @@ class Listen2Options(_Options):
     """Talk on 127.0.0.1 only; false follows ``ROS_AUTOMATIC_DISCOVERY_RANGE`` and ``ROS_STATIC_PEERS``."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListenZenohOptions(_Options):
-    """The options of a listener on ROS 2 over zenoh."""
-
-    connect: str = ""
-    """Addresses to connect to, joined by ``+``; "" takes the router at ``tcp/127.0.0.1:7447``."""
-    domain: int = option(-1, low=-1, high=232)
-    """Number of the ROS domain; -1 takes ``ROS_DOMAIN_ID``, else 0."""
-
-
-class _Mute:
+class Mute:
     """Makes a node unable to send: it has no publisher, no service, no action and sets no parameter."""
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
@@ -93,11 +81,11 @@ class _Mute:
     advertise = serve = serve_later = serve_action = set_param = _refuse
 
 
-class _Ros1Ear(_Mute, Ros1Node):
+class _Ros1Ear(Mute, Ros1Node):
     """A node of ROS 1 with subscriptions only."""
 
 
-class _Ros2Ear(_Mute, Ros2Node):
+class _Ros2Ear(Mute, Ros2Node):
     """A node of ROS 2 whose only writers are those of discovery.
 
     Its readers are best effort: they match every publisher, ask for nothing again, and wait for nothing that is lost.
@@ -110,10 +98,6 @@ class _Ros2Ear(_Mute, Ros2Node):
         super().subscribe(topic, type_name, callback, latch=latch, reliable=reliable)
 
 
-class _ZenohEar(_Mute, ZenohNode):
-    """A node of ROS 2 on zenoh with subscriptions only: a client, which listens on no address and relays nothing."""
-
-
 class RosListener:
     """Subscribes to the states and commands of a robot's joints.
 
@@ -123,7 +107,7 @@ class RosListener:
         options: what is listened to.
     """
 
-    def __init__(self, robot: Robot, node: Node, options: _Options) -> None:
+    def __init__(self, robot: Robot, node: Node, options: ListenOptions) -> None:
         self.node, self._options = node, options
         self._space = options.namespace or robot.interface.namespace or robot.name
         self._joints = {topic_name(joint)[1:]: joint for joint in robot.actuators}
@@ -209,25 +193,20 @@ class RosListener:
 
     def _hear(self, topic: str, kind: str) -> None:
         self._plans[topic] = {}
-        described = BagTopic(name=topic, type=kind, version=self.node.codec.version)
+        self.node.subscribe(topic, kind, lambda message: self._take(topic, kind, message))
 
-        def arrived(message: MessageView) -> None:
-            self._take(described, message)
-
-        self.node.subscribe(topic, kind, arrived)
-
-    def _take(self, topic: BagTopic, message: MessageView) -> None:
-        if not self._own and topic.name in self._own_topics:
+    def _take(self, topic: str, kind: str, message: MessageView) -> None:
+        if not self._own and topic in self._own_topics:
             self._own = True
             for other in self._others & set(self._plans):
                 self.node.unsubscribe(other)
-        names = tuple(message["name"]) if topic.type == JOINT_STATE else ()
-        plans = self._plans[topic.name]
+        names = tuple(message["name"]) if kind == JOINT_STATE else ()
+        plans = self._plans[topic]
         plan = plans.get(names)
         if plan is None:
             if len(plans) >= MAX_NAMES:
                 plans.clear()
-            plan = plans[names] = self._plan(topic, names)
+            plan = plans[names] = self._plan(topic, kind, names)
         header = message.get("header") if isinstance(message, Mapping) else None
         stamp = int(header["stamp"]) if header else 0
         now = stamp * 1e-9 if stamp else self._time()
@@ -239,18 +218,18 @@ class RosListener:
             if math.isfinite(value):
                 by_rank.setdefault(source.rank, {})[port] = value
         for rank, values in by_rank.items():
-            self._inbox.put(Heard(topic.name, rank, now, bool(stamp), values))
+            self._inbox.put(Heard(topic, rank, now, bool(stamp), values))
 
-    def _plan(self, topic: BagTopic, names: tuple[str, ...]) -> list[tuple[str, JointSource]]:
+    def _plan(self, topic: str, kind: str, names: tuple[str, ...]) -> list[tuple[str, JointSource]]:
         plan = [
             (f"{joint}/{PORTS[source.quantity]}", source)
             for name, joint in self._joints.items()
-            for source in joint_sources(topic, name if not names else joint, names)
+            for source in joint_sources(topic, kind, name if not names else joint, names)
             if source.quantity in PORTS
         ]
         if names and not plan:
             self._inbox.note(
-                f"{topic.name} names the joints {', '.join(printable(name) for name in names[:8])}, and none of "
+                f"{topic} names the joints {', '.join(printable(name) for name in names[:8])}, and none of "
                 f"{', '.join(self._joints.values())}: it is another robot's"
             )
         return plan
@@ -273,10 +252,3 @@ def listen2(robot: Robot, options: Listen2Options) -> RosListener:
     """Return what listens to a robot on ROS 2."""
     domain = None if options.domain == -1 else options.domain
     return RosListener(robot, _Ros2Ear(NAME, domain=domain, loopback=options.loopback), options)
-
-
-def listen_zenoh(robot: Robot, options: ListenZenohOptions) -> RosListener:
-    """Return what listens to a robot on ROS 2 over zenoh."""
-    domain = None if options.domain == -1 else options.domain
-    ear = _ZenohEar(NAME, domain=domain, mode="client", connect=endpoints(options.connect, "connect"))
-    return RosListener(robot, ear, options)

@@ -3,12 +3,12 @@
 import pytest
 from ros_runs import RosRun
 
+from pliant.bags.node import BagNode
+from pliant.bags.writing import BagWriter
 from pliant.base.errors import BridgeError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.robots.loading import load
-from pliant.ros.bags.node import BagNode
-from pliant.ros.bags.writing import BagWriter
 from pliant.ros.bridge import RosBridge
 from pliant.ros.bridge.options import RosOptions
 

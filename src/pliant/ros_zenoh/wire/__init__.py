@@ -1,0 +1,1 @@
+"""The wire of rmw_zenoh: keys, tokens and attachments, without sockets."""
