@@ -49,7 +49,11 @@ def wait_as_a_command(*_, **__):
     threading.Event().wait()
 
 if __name__ == "__main__":
+    import signal
+
     from pliant.cli import application
+
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup ignores, for the tests too
 
     tell_steps()
     if sys.argv[1:] == ["check"]:

@@ -589,11 +589,7 @@ class _Meshes(Sink):
         if path is None:
             message = f"{who} {uri!r} is not found; searched: {', '.join(searched) or 'nowhere'}"
             if role == "collision" and not self.allow_missing:
-                remedy = (
-                    "Name the folder of its package by --package-path (in Python: package_paths), or leave it out: "
-                )
-                remedy += "--set robot.allow_missing_meshes=true (in Python: allow_missing_meshes=True)"
-                raise self.fail(mesh, f"{message}. {remedy}", "filename")
+                raise self.fail(mesh, f"{message}. {REMEDY}", "filename")
             self.note(mesh, f"{message}; it is left out")
             link.remove(element)
             return

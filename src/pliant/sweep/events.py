@@ -77,7 +77,7 @@ class DeviceEvents:
 
     def __init__(self, simulation: Simulation, model: mujoco.MjModel) -> None:
         self._simulation, self._model = simulation, model
-        hinges = np.isin(model.jnt_type, (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
+        hinges = np.isin(model.jnt_type, [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)])
         self._joints = np.flatnonzero(hinges & (model.jnt_limited != 0))
         self._places = model.jnt_qposadr[self._joints]
         self._qpos = simulation.engine.port("state/qpos")

@@ -36,6 +36,7 @@ CODE = (
     "pliant.robots",
     "pliant.sweep.chunks",
     "pliant.sweep.device_runs",
+    "pliant.sweep.events",
     "pliant.sweep.backends",
 )
 """Packages and modules of the core and of sweeps that the results of a sweep depend on."""
