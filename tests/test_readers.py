@@ -9,13 +9,13 @@ from pliant.bags import read_bag
 from pliant.base.errors import PliantError
 from pliant.formats.manager import read_manager
 from pliant.franka.client.robot import FrankaRobot
+from pliant.gazebo_yarp.control_board import read_control_board
+from pliant.gazebo_yarp.ini import read_ini
+from pliant.gazebo_yarp.robot_interface import read_robot_interface
 from pliant.identification.measurements import read_measurement
 from pliant.rods.loaders import load_description
 from pliant.rods.tables import read_table
 from pliant.simulation import read_commands, read_scenario
-from pliant.yarp.formats.control_board import read_control_board
-from pliant.yarp.formats.ini import read_ini
-from pliant.yarp.formats.robot_interface import read_robot_interface
 
 
 def gazebo_folder(path):

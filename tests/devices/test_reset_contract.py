@@ -67,7 +67,7 @@ def described(module, kind, **options):
 
 
 def with_screen():
-    from pliant.yarp.formats.textures import place_textures
+    from pliant.gazebo_yarp.textures import place_textures
     from pliant.yarp.model.services import VideoTexture, YarpInterface
 
     robot = arm()

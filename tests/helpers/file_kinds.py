@@ -42,6 +42,9 @@ from pliant.feet.trials import Trial, Trials
 from pliant.formats.manager import read_manager
 from pliant.franka.client.position_file import read_positions
 from pliant.franka.log import read_arm_log
+from pliant.gazebo_yarp.control_board import read_control_board
+from pliant.gazebo_yarp.ini import read_ini
+from pliant.gazebo_yarp.robot_interface import read_robot_interface
 from pliant.identification.measurements import read_measurement
 from pliant.identification.randomized import _read as read_identified
 from pliant.laws import TableSEA
@@ -62,9 +65,6 @@ from pliant.sweep.table import ResultFolder
 from pliant.vision.client import SharedPictures
 from pliant.vision.wire.pictures import PictureHeader, encode_header
 from pliant.yarp.bridge.configuration import read_configuration
-from pliant.yarp.formats.control_board import read_control_board
-from pliant.yarp.formats.ini import read_ini
-from pliant.yarp.formats.robot_interface import read_robot_interface
 
 DATA = Path(__file__).parent.parent / "data"
 

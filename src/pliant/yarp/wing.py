@@ -4,7 +4,7 @@ from pliant.base.wing import BridgeEntry, Wing
 
 WING = Wing(
     name="yarp",
-    summary="YARP without YARP: ports, name server, control boards, the files of gazebo-yarp-plugins, the iCub",
+    summary="YARP without YARP: ports, name server, control boards, the iCub",
     commands={
         "yarp": "pliant.yarp.commands.yarp:yarp",
         "yarpserver": "pliant.yarp.commands.yarpserver:yarpserver",
@@ -18,7 +18,6 @@ WING = Wing(
     controllers={"yarp": "pliant.yarp.policy:YARP"},
     listeners={"yarp": BridgeEntry("the state ports of a robot on YARP", "pliant.yarp.listening:listen")},
     robots={"icub": "pliant.yarp.robots.icub.build"},
-    tags=("pliant.yarp.formats.plugins:READER",),
     blocks={
         "boards": "pliant.yarp.model.control_board:BOARDS",
         "external_wrench": "pliant.yarp.model.services:EXTERNAL_WRENCH",

@@ -7,11 +7,11 @@ from fuzz import until
 from yarp_simulation import served
 
 from pliant.base.errors import WireError
+from pliant.gazebo_yarp.textures import place_textures
 from pliant.model import Interface, Robot
 from pliant.yarp.bridge.calls import NameClient
 from pliant.yarp.bridge.network import Network
 from pliant.yarp.bridge.video_texture import rgb_of
-from pliant.yarp.formats.textures import place_textures
 from pliant.yarp.model.services import VideoTexture, YarpInterface
 from pliant.yarp.wire import bottle
 from pliant.yarp.wire.images import Image, encode_image

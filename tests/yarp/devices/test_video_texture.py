@@ -7,9 +7,9 @@ import pytest
 from pliant.base.errors import DeviceError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.gazebo_yarp.textures import place_textures
 from pliant.model import Camera, Interface, Robot
 from pliant.simulation import Simulation
-from pliant.yarp.formats.textures import place_textures
 from pliant.yarp.model.services import VideoTexture, YarpInterface
 
 XML = """

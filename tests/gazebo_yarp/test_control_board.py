@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from pliant.base.errors import ModelError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.gazebo_yarp.control_board import read_control_board, read_fake_board
+from pliant.gazebo_yarp.ini import parse_ini, read_ini
 from pliant.model import Robot
 from pliant.simulation import Simulation, free
-from pliant.yarp.formats.control_board import read_control_board, read_fake_board
-from pliant.yarp.formats.ini import parse_ini, read_ini
 
-LEG = Path(__file__).parents[2] / "data" / "yarp" / "conf" / "leg.ini"
+LEG = Path(__file__).parents[1] / "data" / "yarp" / "conf" / "leg.ini"
 TYPES = {
     "hip": "revolute",
     "slide": "prismatic",

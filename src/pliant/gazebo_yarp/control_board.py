@@ -15,9 +15,9 @@ from typing import Any
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import DEGREE
 from pliant.base.options import describe
+from pliant.gazebo_yarp.ini import Group, Item
+from pliant.gazebo_yarp.places import Severity
 from pliant.model.problem import Problem, Problems
-from pliant.yarp.formats.ini import Group, Item
-from pliant.yarp.formats.places import Severity
 from pliant.yarp.model.control_board import COUPLINGS, TRAJECTORIES, ControlBoard, Coupling
 
 UNITS = ("metric_units", "si_units")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.base.errors import ModelError, PliantError
-from pliant.yarp.formats.ini import Entry, Group, parse_ini, read_ini
+from pliant.gazebo_yarp.ini import Entry, Group, parse_ini, read_ini
 from pliant.yarp.wire.text import format_value
 from pliant.yarp.wire.values import FALSE, TRUE, Bottle, Int64
 

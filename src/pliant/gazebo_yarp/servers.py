@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pliant.base.errors import ModelError, nearest
+from pliant.gazebo_yarp.control_board import BoardConfiguration
+from pliant.gazebo_yarp.ini import Group
+from pliant.gazebo_yarp.places import Place
+from pliant.gazebo_yarp.robot_interface import InterfaceDevice, RobotInterface
 from pliant.model.problem import Problems
-from pliant.yarp.formats.control_board import BoardConfiguration
-from pliant.yarp.formats.ini import Group
-from pliant.yarp.formats.places import Place
-from pliant.yarp.formats.robot_interface import InterfaceDevice, RobotInterface
 from pliant.yarp.model.services import (
     AnalogServer,
     AxisReference,

@@ -14,12 +14,12 @@ from pliant.base.errors import ModelError, WireError, nearest
 from pliant.formats.resources import find_resource
 from pliant.formats.source import WingTags
 from pliant.formats.tags import place_of
+from pliant.gazebo_yarp.ini import Entry, Group, parse_list, read_ini
+from pliant.gazebo_yarp.places import Place, Severity
+from pliant.gazebo_yarp.robot_interface import RobotInterface
+from pliant.gazebo_yarp.servers import Hardware, is_server
 from pliant.model.problem import Problem
 from pliant.model.sensors import SensorDescription
-from pliant.yarp.formats.ini import Entry, Group, parse_list, read_ini
-from pliant.yarp.formats.places import Place, Severity
-from pliant.yarp.formats.robot_interface import RobotInterface
-from pliant.yarp.formats.servers import Hardware, is_server
 from pliant.yarp.model.services import YarpDevice
 
 _PLUGIN = re.compile(

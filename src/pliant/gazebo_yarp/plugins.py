@@ -16,13 +16,13 @@ from typing import Any
 
 from pliant.base.errors import nearest
 from pliant.formats.source import Draft, TagReader, WingTags
+from pliant.gazebo_yarp.plugin_kinds import READERS, UNSERVED
+from pliant.gazebo_yarp.plugin_reader import PluginReader, is_yarp_plugin, kind_of
+from pliant.gazebo_yarp.servers import Servers
+from pliant.gazebo_yarp.textures import place_textures
 from pliant.model.interface import DescribedDevice
 from pliant.model.problem import Problem
 from pliant.model.sensors import SensorDescription
-from pliant.yarp.formats.plugin_kinds import READERS, UNSERVED
-from pliant.yarp.formats.plugin_reader import PluginReader, is_yarp_plugin, kind_of
-from pliant.yarp.formats.servers import Servers
-from pliant.yarp.formats.textures import place_textures
 from pliant.yarp.model.control_board import ControlBoard
 from pliant.yarp.model.services import (
     AxisReference,

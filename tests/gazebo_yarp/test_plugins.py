@@ -8,9 +8,9 @@ import pytest
 
 import pliant
 from pliant.base.errors import ModelError
+from pliant.gazebo_yarp.plugins import READERS, UNSERVED, is_yarp_plugin
 from pliant.model.sensors import Camera, Laser
 from pliant.objects import World
-from pliant.yarp.formats.plugins import READERS, UNSERVED, is_yarp_plugin
 from pliant.yarp.model.control_board import ControlBoard
 from pliant.yarp.model.services import (
     AnalogServer,
@@ -35,7 +35,7 @@ from pliant.yarp.model.services import (
     WorldInterface,
 )
 
-HOPPER = Path(__file__).parents[2] / "data" / "yarp" / "robots" / "hopper.urdf"
+HOPPER = Path(__file__).parents[1] / "data" / "yarp" / "robots" / "hopper.urdf"
 BODY = """
   <link name="base">
     <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from pliant.base.errors import ModelError
-from pliant.yarp.formats.robot_interface import read_robot_interface
+from pliant.gazebo_yarp.robot_interface import read_robot_interface
 
-HOPPER = Path(__file__).parents[2] / "data" / "yarp" / "conf" / "hopper.xml"
+HOPPER = Path(__file__).parents[1] / "data" / "yarp" / "conf" / "hopper.xml"
 NAMESPACE = 'xmlns:xi="http://www.w3.org/2001/XInclude"'
 ROBOT = f'<robot name="r" portprefix="/r" {NAMESPACE}>{{}}</robot>'
 ATTACH = '<action phase="startup" level="5" type="attach">{}</action>'

@@ -27,7 +27,7 @@ from pliant.base.documents.files import is_file, read_file
 from pliant.base.documents.includes import MAX_INCLUDE_DEPTH, entered, missing, through
 from pliant.base.documents.xml_tree import Node, parse_xml
 from pliant.base.errors import ModelError, WireError, nearest
-from pliant.yarp.formats.ini import Entry, Group, Item, parse_list
+from pliant.gazebo_yarp.ini import Entry, Group, Item, parse_list
 
 PHASES = ("startup", "run", "interrupt1", "interrupt2", "interrupt3", "shutdown")
 ACTIONS = ("configure", "calibrate", "attach", "abort", "detach", "park", "custom")
