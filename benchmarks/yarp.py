@@ -67,9 +67,9 @@ print(f"{times}; {received} messages, {lost} lost")
 
 def robot() -> Any:
     """Return a robot of 6 parts with 32 light axes each, 6 force/torque sensors and 4 inertial units."""
+    from pliant.control_boards.description import add_control_boards
     from pliant.model import Robot
     from pliant.model.sensors import ForceTorque, Imu
-    from pliant.yarp.model.control_board import add_control_boards
 
     bodies, motors = "", ""
     for p in range(PARTS):

@@ -9,13 +9,13 @@ import sys
 
 import mujoco
 
+from pliant.control_boards.description import add_control_boards
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.model import Robot
 from pliant.model.sensors import Camera, ForceTorque, Imu, Laser
 from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
-from pliant.yarp.model.control_board import add_control_boards
 
 BENCH = """
 <mujoco><option timestep="0.001"/>

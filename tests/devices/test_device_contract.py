@@ -9,6 +9,8 @@ import pytest
 import pliant
 from pliant.base.errors import DeviceError
 from pliant.base.options import check_unit
+from pliant.control_boards.description import add_control_boards
+from pliant.control_boards.device import ControlBoardDevice
 from pliant.devices import Board, CompliantJoint, Device, DeviceBase, Sample, SensorDevice, make_devices
 from pliant.devices.kinds import device_kinds
 from pliant.devices.signatures import JOINT, registered_signatures
@@ -23,8 +25,6 @@ from pliant.objects import World, WorldDevice
 from pliant.parallel.device.parallel import ParallelRobotDevice
 from pliant.parallel.model import build_parallel
 from pliant.robots import build_robot
-from pliant.yarp.control_board.device import ControlBoardDevice
-from pliant.yarp.model.control_board import add_control_boards
 
 XML = """
 <mujoco>

@@ -50,7 +50,7 @@ def with_objects():
 
 
 def with_boards():
-    from pliant.yarp.model.control_board import add_control_boards
+    from pliant.control_boards.description import add_control_boards
 
     return add_control_boards(compliant_arm(), {"arm": ["shoulder"]})
 
@@ -189,7 +189,7 @@ def arguments(rng, device, signature):
 
 def board_call(rng, device):
     """Return a random call of a function of a control board."""
-    from pliant.yarp.control_board import controllers, modes, references, stiffness
+    from pliant.control_boards import controllers, modes, references, stiffness
 
     functions = [
         f

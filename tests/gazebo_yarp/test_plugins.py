@@ -8,10 +8,10 @@ import pytest
 
 import pliant
 from pliant.base.errors import ModelError
+from pliant.control_boards.description import ControlBoard
 from pliant.gazebo_yarp.plugins import READERS, UNSERVED, is_yarp_plugin
 from pliant.model.sensors import Camera, Laser
 from pliant.objects import World
-from pliant.yarp.model.control_board import ControlBoard
 from pliant.yarp.model.services import (
     AnalogServer,
     AxisReference,

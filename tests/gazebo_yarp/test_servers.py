@@ -3,10 +3,10 @@
 import pytest
 
 from pliant.base.errors import ModelError
+from pliant.control_boards.description import ControlBoard
 from pliant.gazebo_yarp.control_board import BoardConfiguration
 from pliant.gazebo_yarp.robot_interface import read_robot_interface
 from pliant.gazebo_yarp.servers import Hardware, Servers
-from pliant.yarp.model.control_board import ControlBoard
 from pliant.yarp.model.services import (
     AxisReference,
     BaseState,

@@ -3,12 +3,12 @@
 import mujoco
 import numpy as np
 
+from pliant.control_boards import JoinedBoard
+from pliant.control_boards.description import ControlBoard
+from pliant.control_boards.device import ControlBoardDevice
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.model import Robot
-from pliant.yarp.control_board import JoinedBoard
-from pliant.yarp.control_board.device import ControlBoardDevice
-from pliant.yarp.model.control_board import ControlBoard
 
 DEGREE = np.pi / 180.0
 ARM = """

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import mujoco
 from fuzz import until
 
+from pliant.control_boards.description import add_control_boards
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.model import Robot
 from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
 from pliant.yarp.client import YarpNetwork
-from pliant.yarp.model.control_board import add_control_boards
 
 TWO_JOINTS = """
 <mujoco model="bench"><option timestep="0.001"/>

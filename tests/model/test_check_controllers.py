@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pliant.control_boards.description import ControlBoard, Coupling
 from pliant.model import Robot
-from pliant.yarp.model.control_board import ControlBoard, Coupling
 
 ARM = """<mujoco><option timestep="0.001" gravity="0 0 0" integrator="implicitfast"/><worldbody>
 <body name="a"><joint name="j" axis="0 1 0" damping="{damping}"/>

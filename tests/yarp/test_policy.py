@@ -15,6 +15,8 @@ from yarp_simulation import TWO_JOINTS, bench
 from yarp_world import answers_of, recorded, yarp_world
 
 from pliant.base.errors import BridgeError
+from pliant.control_boards.description import add_control_boards
+from pliant.control_boards.layout import REFERENCES
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.learn.envs.export import export_policy
@@ -28,8 +30,6 @@ from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
 from pliant.yarp.bridge.nameserver import NameServer
 from pliant.yarp.client import YarpNetwork
-from pliant.yarp.control_board.layout import REFERENCES
-from pliant.yarp.model.control_board import add_control_boards
 from pliant.yarp.policy import YarpDevices
 from pliant.yarp.wire import Framer, Hello, Vocab, bottle, control_board, control_board_v3, decode_bottle, encode_bottle
 from pliant.yarp.wire.joints import CONTROL_MODES, JointState, StreamCommand

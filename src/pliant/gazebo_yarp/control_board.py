@@ -15,10 +15,10 @@ from typing import Any
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import DEGREE
 from pliant.base.options import describe
+from pliant.control_boards.description import COUPLINGS, TRAJECTORIES, ControlBoard, Coupling
 from pliant.gazebo_yarp.ini import Group, Item
 from pliant.gazebo_yarp.places import Severity
 from pliant.model.problem import Problem, Problems
-from pliant.yarp.model.control_board import COUPLINGS, TRAJECTORIES, ControlBoard, Coupling
 
 UNITS = ("metric_units", "si_units")
 VELOCITY_LAWS = {"integrator_and_position_pid": "integrator", "direct_velocity_pid": "direct"}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.errors import nearest
+from pliant.control_boards.description import ControlBoard
 from pliant.formats.source import Draft, TagReader, WingTags
 from pliant.gazebo_yarp.plugin_kinds import READERS, UNSERVED
 from pliant.gazebo_yarp.plugin_reader import PluginReader, is_yarp_plugin, kind_of
@@ -23,7 +24,6 @@ from pliant.gazebo_yarp.textures import place_textures
 from pliant.model.interface import DescribedDevice
 from pliant.model.problem import Problem
 from pliant.model.sensors import SensorDescription
-from pliant.yarp.model.control_board import ControlBoard
 from pliant.yarp.model.services import (
     AxisReference,
     ControlBoardServer,

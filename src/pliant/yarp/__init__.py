@@ -1,13 +1,8 @@
-"""YARP: wire, ports, name server, control boards, readers of its files, client, commands, the iCub."""
+"""YARP: wire, ports, name server, services, client, commands, the iCub."""
 
 from pliant.base.lazy import lazy_names
 
-_EXPORTS: dict[str, str] = {
-    "ControlBoard": "pliant.yarp.model.control_board",
-    "Coupling": "pliant.yarp.model.control_board",
-    "Network": "pliant.yarp.client.network:YarpNetwork",
-    "add_control_boards": "pliant.yarp.model.control_board",
-}
+_EXPORTS: dict[str, str] = {"Network": "pliant.yarp.client.network:YarpNetwork"}
 
 __all__ = [*_EXPORTS]
 

@@ -50,9 +50,9 @@ def biped(
         noise: fields of the inertial unit -> its noise.
         load_noise: fields of the force/torque sensors -> their noise.
     """
+    from pliant.control_boards.description import ControlBoard
     from pliant.model import ForceTorque, Imu
     from pliant.robots.lookup import build_robot
-    from pliant.yarp.model.control_board import ControlBoard
 
     robot = build_robot("biped", {"actuation": "torque", "timestep": timestep})
     for i, device in enumerate(robot.devices):

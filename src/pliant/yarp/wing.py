@@ -5,6 +5,7 @@ from pliant.base.wing import BridgeEntry, Wing
 WING = Wing(
     name="yarp",
     summary="YARP without YARP: ports, name server, control boards, the iCub",
+    builds_on=("control_boards",),
     commands={
         "yarp": "pliant.yarp.commands.yarp:yarp",
         "yarpserver": "pliant.yarp.commands.yarpserver:yarpserver",
@@ -14,16 +15,11 @@ WING = Wing(
             "YARP: ports for programs of YARP 3 and 4, with a name server", "pliant.yarp.bridge.bridge:make"
         ),
     },
-    commanders={"control_board": "pliant.yarp.control_board.commander:BoardCommander"},
     controllers={"yarp": "pliant.yarp.policy:YARP"},
     listeners={"yarp": BridgeEntry("the state ports of a robot on YARP", "pliant.yarp.listening:listen")},
     robots={"icub": "pliant.yarp.robots.icub.build"},
-    blocks={
-        "boards": "pliant.yarp.model.control_board:BOARDS",
-        "external_wrench": "pliant.yarp.model.services:EXTERNAL_WRENCH",
-    },
+    blocks={"external_wrench": "pliant.yarp.model.services:EXTERNAL_WRENCH"},
     devices=(
-        "pliant.yarp.control_board.device",
         "pliant.yarp.devices.base_state",
         "pliant.yarp.devices.external_wrench",
         "pliant.yarp.devices.joint_angles",

@@ -9,13 +9,13 @@ from robot_data import needs_data
 from ros_runs import RosRun
 from tests.helpers.control_boards import part_of
 
+from pliant.control_boards.modes import REQUESTED_MODES
 from pliant.laws import Mode
 from pliant.robots import list_robots
 from pliant.robots.loading import load
 from pliant.ros.bridge.actions import GoalState
 from pliant.ros.bridge.groups import FOLLOWING
 from pliant.yarp.bridge import control_board_answers as answers
-from pliant.yarp.control_board.modes import REQUESTED_MODES
 from pliant.yarp.wire.text import parse_bottle
 
 ARM = {"lift": ("position", "effort"), "turn": ("position", "effort"), "wheel": ("velocity",)}

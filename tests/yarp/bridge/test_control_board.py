@@ -9,6 +9,7 @@ import pytest
 from fuzz import until
 from yarp_simulation import TWO_JOINTS, served
 
+from pliant.control_boards.description import add_control_boards
 from pliant.devices import make_devices
 from pliant.devices.base import Sample
 from pliant.engine import MujocoEngine
@@ -17,7 +18,6 @@ from pliant.recording import read_recording
 from pliant.simulation import Simulation
 from pliant.yarp.bridge.control_board import _axes_of, _slides
 from pliant.yarp.client import YarpNetwork
-from pliant.yarp.model.control_board import add_control_boards
 from pliant.yarp.model.services import AxisReference, ControlBoardServer, YarpInterface
 from pliant.yarp.wire import Bottle, Vocab, bottle, parse_bottle
 from pliant.yarp.wire.joints import JointState, StreamCommand

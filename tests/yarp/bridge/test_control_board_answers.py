@@ -8,10 +8,10 @@ from tests.helpers.control_boards import JoinedRig, arm, part_of
 from yarp_replies import decode_protocol_version, decode_reply, decode_reply_3, encode_request, encode_words
 
 from pliant.base.errors import DeviceError, WireError
+from pliant.control_boards import JoinedBoard
+from pliant.control_boards.layout import ControlMode
 from pliant.yarp.bridge import control_board_answers as answers
 from pliant.yarp.bridge.control_board_state import StateEncoder, sampled_field
-from pliant.yarp.control_board import JoinedBoard
-from pliant.yarp.control_board.layout import ControlMode
 from pliant.yarp.wire import control_board as v4
 from pliant.yarp.wire import control_board_v3 as v3
 from pliant.yarp.wire.binary import decode_bottle, encode_bottle, encode_vector

@@ -14,6 +14,7 @@ import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.base.numerics import DEGREES
+from pliant.control_boards import ControlBoardDevice, JoinedBoard
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.fields import Values
 from pliant.yarp.bridge.control_board_answers import answer, command
@@ -22,7 +23,6 @@ from pliant.yarp.bridge.messages import Answer, Arrival, answered
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.bridge.requests import RequestQueue, words_of
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.control_board import ControlBoardDevice, JoinedBoard
 from pliant.yarp.model.services import ControlBoardServer
 from pliant.yarp.wire import Bottle, Dialect
 from pliant.yarp.wire.binary import encode_vector

@@ -27,13 +27,13 @@ import numpy as np
 
 from pliant.base.errors import DeviceError, WireError
 from pliant.base.numerics import DEGREE, Array
+from pliant.control_boards import ControlBoardDevice, JoinedBoard
+from pliant.control_boards.joined import Column, Columns
+from pliant.control_boards.layout import MOTOR_CONSTANTS, QUANTITIES, REFERENCES, ControlMode, InteractionMode
+from pliant.control_boards.modes import REQUESTED_MODES
+from pliant.control_boards.state import Axes
+from pliant.control_boards.variables import REMOTE_VARIABLES
 from pliant.yarp.bridge.requests import words_of
-from pliant.yarp.control_board import ControlBoardDevice, JoinedBoard
-from pliant.yarp.control_board.joined import Column, Columns
-from pliant.yarp.control_board.layout import MOTOR_CONSTANTS, QUANTITIES, REFERENCES, ControlMode, InteractionMode
-from pliant.yarp.control_board.modes import REQUESTED_MODES
-from pliant.yarp.control_board.state import Axes
-from pliant.yarp.control_board.variables import REMOTE_VARIABLES
 from pliant.yarp.wire import board_calls, joints
 from pliant.yarp.wire import control_board as v4
 from pliant.yarp.wire import control_board_v3 as v3

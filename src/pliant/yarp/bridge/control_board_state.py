@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.control_boards.layout import ControlMode, InteractionMode
 from pliant.devices.fields import Values
 from pliant.yarp.bridge.control_board_answers import CELSIUS, CONTROL_MODES, INTERACTION_MODES, Array
-from pliant.yarp.control_board.layout import ControlMode, InteractionMode
 from pliant.yarp.wire.binary import Dialect, encode_bottle
 from pliant.yarp.wire.board_calls import QUANTITIES
 from pliant.yarp.wire.joints import JointState

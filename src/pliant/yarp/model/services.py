@@ -1,6 +1,6 @@
 """YARP services of a robot: its analog sensors, cameras and services, and the network servers in front of them.
 
-Control boards are devices of the robot itself (`pliant.yarp.model.control_board`); servers name their axes.
+Control boards are devices of the robot itself (`pliant.control_boards.description`); servers name their axes.
 
 The description names no port library and no file format: readers of configuration files make it, devices and bridges
 are made from it. Values are SI: radians, metres, seconds, newtons; the user side of YARP (degrees, milliseconds) is

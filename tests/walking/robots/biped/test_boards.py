@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from pliant.control_boards.device import ControlBoardDevice
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.robots.lookup import build_robot
 from pliant.walking.robots.biped.parameters import PARTS, REST
-from pliant.yarp.control_board.device import ControlBoardDevice
 
 
 @pytest.mark.parametrize("actuation", ["position", "torque"])

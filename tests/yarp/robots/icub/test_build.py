@@ -16,13 +16,13 @@ import pytest
 
 import pliant
 from pliant.base.errors import MissingDependency, ModelError
+from pliant.control_boards.description import ControlBoard
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.objects import World
 from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
 from pliant.yarp.bridge.nameserver import NameServer
-from pliant.yarp.model.control_board import ControlBoard
 from pliant.yarp.robots.icub import build as icub
 
 ROOT = Path(__file__).parents[4]

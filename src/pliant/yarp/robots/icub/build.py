@@ -121,7 +121,7 @@ def _add_motors(robot: Robot, joints: Iterable[str]) -> None:
     """Give a torque motor to the joints that no control board moves: some variants have no plugins."""
     import mujoco
 
-    from pliant.yarp.model.control_board import ControlBoard
+    from pliant.control_boards.description import ControlBoard
 
     driven = {joint for d in robot.devices if isinstance(d, ControlBoard) for joint in d.joint_names}
     for joint in joints:

@@ -1,7 +1,7 @@
 """Control boards described: which joints a board moves, with which gains, limits and trajectories.
 
 A control board is the motor electronics of one part of a humanoid (an arm, a leg, the torso): it has axes, each with a
-control mode, and moves the joints behind them. The device is `pliant.yarp.control_board.ControlBoardDevice`.
+control mode, and moves the joints behind them. The device is `pliant.control_boards.ControlBoardDevice`.
 
 Source: behaviour and defaults are those of the simulated control boards that robots of the iCub class are used with.
 """

@@ -10,13 +10,13 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import DeviceError, nearest
+from pliant.control_boards import layout as at
+from pliant.control_boards.controllers import set_gains
+from pliant.control_boards.drives import Drive
+from pliant.control_boards.layout import Loop, loop_row
+from pliant.control_boards.state import Array, BoardState
+from pliant.control_boards.stiffness import impedance_within, set_impedance, spring_values
 from pliant.devices.base import request
-from pliant.yarp.control_board import layout as at
-from pliant.yarp.control_board.controllers import set_gains
-from pliant.yarp.control_board.drives import Drive
-from pliant.yarp.control_board.layout import Loop, loop_row
-from pliant.yarp.control_board.state import Array, BoardState
-from pliant.yarp.control_board.stiffness import impedance_within, set_impedance, spring_values
 
 __all__ = ["REMOTE_VARIABLES", "Variable"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.base.errors import DeviceError, nearest
+from pliant.control_boards import layout as at
+from pliant.control_boards.description import TRAJECTORIES
+from pliant.control_boards.layout import REFERENCES, ControlMode
+from pliant.control_boards.modes import hold, position_now, set_control_mode
+from pliant.control_boards.state import Array, Axes, BoardState, Numbers
 from pliant.devices.base import request
-from pliant.yarp.control_board import layout as at
-from pliant.yarp.control_board.layout import REFERENCES, ControlMode
-from pliant.yarp.control_board.modes import hold, position_now, set_control_mode
-from pliant.yarp.control_board.state import Array, Axes, BoardState, Numbers
-from pliant.yarp.model.control_board import TRAJECTORIES
 
 __all__ = ["take_references"]
 

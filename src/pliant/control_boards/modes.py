@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from pliant.base.errors import DeviceError, nearest
+from pliant.control_boards import layout as at
+from pliant.control_boards.layout import ControlMode, InteractionMode
+from pliant.control_boards.state import Axes, BoardState
 from pliant.devices.base import request
-from pliant.yarp.control_board import layout as at
-from pliant.yarp.control_board.layout import ControlMode, InteractionMode
-from pliant.yarp.control_board.state import Axes, BoardState
 
 __all__ = ["REQUESTED_MODES", "forget", "hold", "position_now", "set_control_mode"]
 

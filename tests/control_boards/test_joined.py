@@ -4,7 +4,7 @@ import pytest
 from tests.helpers.control_boards import JoinedRig
 
 from pliant.base.errors import DeviceError
-from pliant.yarp.control_board import ControlMode, JoinedBoard
+from pliant.control_boards import ControlMode, JoinedBoard
 
 
 @pytest.fixture(scope="module")

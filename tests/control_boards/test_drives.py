@@ -10,11 +10,11 @@ from tests.helpers.control_boards import ARM, JOINTS, Rig, arm
 from pliant import load
 from pliant.base.errors import DeviceError, ModelError
 from pliant.base.numerics import DEGREE
+from pliant.control_boards.description import ControlBoard, Coupling, add_control_boards
+from pliant.control_boards.layout import ControlMode, InteractionMode
 from pliant.laws import CompliantActuator, QbMove, get_law
 from pliant.model import Robot
 from pliant.simulation import Simulation
-from pliant.yarp.control_board.layout import ControlMode, InteractionMode
-from pliant.yarp.model.control_board import ControlBoard, Coupling, add_control_boards
 
 SERVO = '<actuator><position name="servo" joint="wrist" kp="80" kv="4" gear="2"/></actuator>'
 MOTOR = '<actuator><motor name="drive" joint="wrist" gear="50" ctrlrange="-.1 .1"/></actuator>'

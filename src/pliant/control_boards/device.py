@@ -14,15 +14,15 @@ import numpy as np
 
 from pliant.base.errors import DeviceError
 from pliant.base.numerics import DEGREE
+from pliant.control_boards import controllers, modes, references, stiffness, variables
+from pliant.control_boards import layout as at
+from pliant.control_boards.description import TRAJECTORIES, ControlBoard
+from pliant.control_boards.drives import find_drive
+from pliant.control_boards.layout import ControlMode, InteractionMode, Loop, loop_row
+from pliant.control_boards.state import Array, BoardState, Buffers
 from pliant.devices.base import Command, request
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
-from pliant.yarp.control_board import controllers, modes, references, stiffness, variables
-from pliant.yarp.control_board import layout as at
-from pliant.yarp.control_board.drives import find_drive
-from pliant.yarp.control_board.layout import ControlMode, InteractionMode, Loop, loop_row
-from pliant.yarp.control_board.state import Array, BoardState, Buffers
-from pliant.yarp.model.control_board import TRAJECTORIES, ControlBoard
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class ControlBoardDevice(BoardState):
     # -- the loop thread ---------------------------------------------------------------------------------
 
     def _connect(self, engine: Engine) -> None:
-        from pliant.yarp.control_board import kernels
+        from pliant.control_boards import kernels
 
         state = mujoco_state(engine, self.name)
         description = self.description

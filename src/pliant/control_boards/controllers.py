@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from pliant.base.errors import DeviceError, nearest
+from pliant.control_boards import layout as at
+from pliant.control_boards.layout import ControlMode, Loop, loop_row
+from pliant.control_boards.modes import forget, hold
+from pliant.control_boards.references import take_references
+from pliant.control_boards.state import Array, Axes, BoardState, Numbers
 from pliant.devices.base import request
-from pliant.yarp.control_board import layout as at
-from pliant.yarp.control_board.layout import ControlMode, Loop, loop_row
-from pliant.yarp.control_board.modes import forget, hold
-from pliant.yarp.control_board.references import take_references
-from pliant.yarp.control_board.state import Array, Axes, BoardState, Numbers
 
 _REFERENCE_KINDS = {"position": "position_direct", "velocity": "velocity", "torque": "torque", "current": "current"}
 _MOTOR_PARAMETERS = slice(at.MOTOR_PARAMETERS, at.MOTOR_PARAMETERS + at.PARAMETER_COUNT)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.helpers.control_boards import arm
 
 from pliant.base.errors import DeviceError
-from pliant.yarp.control_board.layout import REFERENCES, ControlMode
-from pliant.yarp.control_board.modes import REQUESTED_MODES
+from pliant.control_boards.layout import REFERENCES, ControlMode
+from pliant.control_boards.modes import REQUESTED_MODES
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)
 USUAL = st.floats(-30.0, 30.0)
@@ -118,7 +118,7 @@ def test_no_sequence_of_requests_gives_nan_leaves_a_limit_or_takes_another_mode(
 
 def before_limits(board):
     """Return the board's state with what may be infinite (a harder braking than any) marked."""
-    from pliant.yarp.control_board import layout
+    from pliant.control_boards import layout
 
     marked = np.zeros_like(board.axis_table)
     marked[layout.SLOPE_2] = np.inf
@@ -170,7 +170,7 @@ def test_the_amplifier_leads_to_position_and_to_idle():
 def test_the_kernels_are_loaded_before_the_first_step_and_the_first_move(monkeypatch):
     from numba import typeof
 
-    from pliant.yarp.control_board import kernels
+    from pliant.control_boards import kernels
 
     seen = {}
 

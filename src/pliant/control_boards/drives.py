@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.errors import DeviceError
+from pliant.control_boards import layout as at
 from pliant.engine.base import Engine, MujocoState
 from pliant.laws import CompliantActuator, Mode
-from pliant.yarp.control_board import layout as at
 
 if TYPE_CHECKING:
     import mujoco

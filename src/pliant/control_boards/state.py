@@ -10,11 +10,11 @@ import numpy as np
 
 from pliant.base.errors import DeviceError
 from pliant.base.numerics import Array
+from pliant.control_boards import layout as at
+from pliant.control_boards.description import ControlBoard
+from pliant.control_boards.drives import Drive
 from pliant.devices.base import DeviceBase, DeviceOptions
 from pliant.model.robot import Robot
-from pliant.yarp.control_board import layout as at
-from pliant.yarp.control_board.drives import Drive
-from pliant.yarp.model.control_board import ControlBoard
 
 Axes = int | Sequence[int] | None
 Numbers = float | Sequence[float] | Array

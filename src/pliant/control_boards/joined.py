@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from pliant.base.errors import DeviceError
-from pliant.yarp.control_board.device import ControlBoardDevice
-from pliant.yarp.control_board.state import Array, Axes, chosen_axes, finite_values
+from pliant.control_boards.device import ControlBoardDevice
+from pliant.control_boards.state import Array, Axes, chosen_axes, finite_values
 
 Column: TypeAlias = Sequence[Any] | Array
 """One value per axis: numbers, truths, texts, vocabularies or gains; the quantity says which."""

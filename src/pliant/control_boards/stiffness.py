@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.base.errors import DeviceError
+from pliant.control_boards import layout as at
+from pliant.control_boards.drives import Drive
+from pliant.control_boards.state import Array, BoardState
 from pliant.devices.base import request
 from pliant.laws.layout import OUT
-from pliant.yarp.control_board import layout as at
-from pliant.yarp.control_board.drives import Drive
-from pliant.yarp.control_board.state import Array, BoardState
 
 __all__ = ["impedance_within", "spring_values", "tabulate_stiffness"]
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from pliant.base.codecache import njit
+from pliant.control_boards import layout as at
+from pliant.control_boards.layout import ControlMode as Mode
 from pliant.laws.layout import OUT
-from pliant.yarp.control_board import layout as at
-from pliant.yarp.control_board.layout import ControlMode as Mode
 
 __all__ = ["plan", "sample_trajectory", "step"]
 

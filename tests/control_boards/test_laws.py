@@ -5,7 +5,7 @@ import pytest
 from tests.helpers.control_boards import DEGREE, DT, arm
 
 from pliant.base.errors import DeviceError
-from pliant.yarp.control_board.layout import ControlMode
+from pliant.control_boards.layout import ControlMode
 
 
 def hold(rig, joint, q, v=0.0):
