@@ -17,6 +17,7 @@ WARN = (
     "experiments",
     "franka",
     "franka_ros",
+    "gazebo_yarp",
     "learn",
     "papers",
     "parallel",
