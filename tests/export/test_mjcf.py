@@ -190,6 +190,22 @@ def test_meshes_are_named_by_their_full_path(tmp_path):
     assert export.warnings == ()
 
 
+def test_sensors_are_named_of_which_the_file_has_a_part_or_nothing(tmp_path):
+    (tmp_path / "arm.xml").write_text(
+        '<mujoco><worldbody><body name="arm"><joint name="j"/><geom size="0.1"/></body></worldbody></mujoco>'
+    )
+    (tmp_path / "arm.yaml").write_text(
+        "model: arm.xml\nsensors:\n"
+        "  imu: {kind: imu, body: arm, rate: 100}\n  cam: {kind: camera, body: arm}\n"
+        "  scan: {kind: laser, body: arm}\n  off: {kind: imu, body: arm, enabled: false}\n"
+    )
+    export = describe_mjcf(load(tmp_path / "arm.yaml"))
+    assert export.warnings == ()
+    kept, lost = export.notes
+    assert kept.startswith("the sensors 'imu', 'cam' are MuJoCo's in this file: without the rate, noise and delay")
+    assert lost.startswith("the sensors 'scan', 'off' are left out")
+
+
 def test_meshes_of_a_urdf_are_written_beside_the_file(tmp_path):
     links = ""
     for place, size in (("visual", 1.0), ("collision", 2.0)):  # two files of one name

@@ -124,12 +124,25 @@ def _write_mjcf(robot: Robot, output: Path | None, overwrite: bool, plain: Plain
     from pliant.export.mjcf import describe_mjcf
 
     described = describe_mjcf(robot, native=plain.native, fit=plain.fit)
-    if output is None:
-        _print_text(described, "MJCF")
-    else:
-        _write(described, output, overwrite, make_console())
+    console = _deliver(described, "MJCF", output, overwrite)
     for warning in described.warnings:
         print_warning(warning)
+    _print_notes(described, console)
+
+
+def _deliver(described: RobotExport, format: str, output: Path | None, overwrite: bool) -> Console:
+    """Print the text or write the files; return the console of messages, standard error where the text is printed."""
+    console = make_console(quiet=output is None)
+    if output is None:
+        _print_text(described, format)
+    else:
+        _write(described, output, overwrite, console)
+    return console
+
+
+def _print_notes(described: RobotExport, console: Console) -> None:
+    for note in described.notes:
+        console.print(f"note: {note}", soft_wrap=True, markup=False)
 
 
 def _print_text(described: RobotExport, format: str) -> None:
@@ -152,11 +165,4 @@ def _write_urdf(robot: Robot, output: Path | None, package: str | None, overwrit
     from pliant.export.urdf import describe_urdf
 
     described = describe_urdf(robot, package=package)
-    # The output may be piped into a file, so notes go to standard error.
-    console = make_console(quiet=output is None)
-    if output is None:
-        _print_text(described, "URDF")
-    else:
-        _write(described, output, overwrite, console)
-    for note in described.notes:
-        console.print(f"note: {note}", soft_wrap=True, markup=False)
+    _print_notes(described, _deliver(described, "URDF", output, overwrite))

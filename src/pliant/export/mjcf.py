@@ -20,6 +20,7 @@ from pliant.export.written import RobotExport
 from pliant.model.description import key_frames
 from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
+from pliant.model.sensors import SensorDescription
 from pliant.model.wanted import check_robot
 from pliant.ros2_control.geometry import MESH_FOLDER
 
@@ -77,7 +78,8 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
         raise ModelError(f"MuJoCo cannot write the model: {' '.join(str(error).split())}") from error
     # Two hyphens would end the comment.
     comment = "".join(f"<!-- warning: {warning.replace('--', '- -')} -->\n" for warning in warnings)
-    return MjcfExport(text=comment + text, warnings=tuple(warnings), meshes=meshes)
+    notes = _reduced_sensors(robot, model)
+    return MjcfExport(text=comment + text, warnings=tuple(warnings), meshes=meshes, notes=tuple(notes))
 
 
 def _complete_inertials(spec: mujoco.MjSpec) -> None:
@@ -111,6 +113,24 @@ def _needed_callbacks(robot: Robot) -> list[str]:
         f"the compliant actuators ({shown}) are user actuators of pliant, to which plain MuJoCo applies no torque: a "
         "program calls pliant.engine.install(model) after it has loaded this file and before the first step"
     ]
+
+
+def _reduced_sensors(robot: Robot, model: mujoco.MjModel) -> list[str]:
+    """Say of which sensors the file has MuJoCo's part only, and which it lacks."""
+    names = [model.sensor(i).name for i in range(model.nsensor)] + [model.camera(i).name for i in range(model.ncam)]
+    kept: list[str] = []
+    lost: list[str] = []
+    for sensor in robot.devices:
+        if isinstance(sensor, SensorDescription):
+            (kept if any(name.startswith(f"{sensor.name}/") for name in names) else lost).append(repr(sensor.name))
+    said = []
+    if kept:
+        said.append(
+            f"the sensors {', '.join(kept)} are MuJoCo's in this file: without the rate, noise and delay of pliant"
+        )
+    if lost:
+        said.append(f"the sensors {', '.join(lost)} are left out: they are devices of pliant, which MuJoCo lacks")
+    return said
 
 
 def _locate_files(spec: mujoco.MjSpec) -> tuple[dict[str, bytes], list[str]]:

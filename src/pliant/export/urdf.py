@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 class UrdfExport(RobotExport):
     """A robot as URDF, in memory."""
 
-    notes: tuple[str, ...] = ()
-    """Omitted parts, and parts that programs other than pliant do not see."""
-
 
 def describe_urdf(robot: Robot, *, package: str | None = None) -> UrdfExport:
     """Return a robot as URDF with its mesh files, and notes.

@@ -17,6 +17,8 @@ class RobotExport:
     """The text."""
     meshes: Mapping[str, bytes] = field(default_factory=dict)
     """Path of a mesh file below the folder of the text -> content."""
+    notes: tuple[str, ...] = ()
+    """Parts that the text lacks or has in part only, and parts that programs other than pliant do not see."""
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> list[Path]:
         """Write the text and its meshes; return the files.

@@ -1,1 +1,1 @@
-"""Configuration of YARP: ``.ini`` files, robot interfaces and the plugin tags of robot descriptions."""
+"""Robots and worlds of gazebo-yarp-plugins: plugin tags, ``.ini`` files and robot interfaces."""
