@@ -18,8 +18,6 @@ RATE = 100.0
 """Samples a second [Hz]."""
 FULL_SCALE = 255.0
 """Raw value at the lower limit of a joint; gazebo-yarp-plugins, MaisSensorDriver."""
-_SLIDE = 2
-"""mujoco.mjtJoint.mjJNT_SLIDE."""
 
 
 @device_for(JointAngles)
@@ -44,8 +42,8 @@ class JointAnglesDevice(DeviceBase):
                     f"{description.name}: there is no joint {joint!r}; {nearest(joint, known)}", field="joints"
                 )
         n = len(description.joints)
-        slides = {int(robot.spec.joint(joint).type) == _SLIDE for joint in description.joints}
-        units = ("", "") if len(slides) > 1 else ("m", "m") if True in slides else ("rad", "")
+        self._slides = np.array([robot.slides(joint) for joint in description.joints])
+        units = ("m", "m") if self._slides.all() else ("", "") if self._slides.any() else ("rad", "")
         samples = {
             "angle": FieldInfo((n,), units[0], "angles of the joints [rad], positions of sliding ones [m]"),
             "reading": FieldInfo(
@@ -63,7 +61,6 @@ class JointAnglesDevice(DeviceBase):
     def _connect(self, engine: Engine) -> None:
         self._ports = [engine.port(f"{joint}/position") for joint in self.joints]
         joints = [mujoco_state(engine, self.name).model.joint(joint) for joint in self.joints]
-        self._slides = np.array([int(joint.type[0]) == _SLIDE for joint in joints])
         # The sensors of a joint without limits stay in the middle, as in the original.
         limits = np.array([joint.range if joint.limited[0] else (-np.inf, np.inf) for joint in joints])
         self._limits: tuple[np.ndarray, np.ndarray] = limits[:, 0], limits[:, 1]
