@@ -191,13 +191,8 @@ def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, object], fo
         actuator = change_actuator(existing, tree, joint)
         robot.add_actuator(joint, actuator)
     else:
-        links = existing.mode is Mode.LINK_PID
-        if (
-            "law" in tree
-            and "pid_1" not in tree
-            and links
-            and parse_mode(tree.get("mode", Mode.LINK_PID)) != existing.mode
-        ):
+        of_link = existing.mode is Mode.LINK_PID and "law" in tree and "pid_1" not in tree
+        if of_link and parse_mode(tree.get("mode", Mode.LINK_PID)) != Mode.LINK_PID:
             existing = dataclasses.replace(existing, pid_1=None)  # the gains are those of the link, not of a motor
         robot.actuators[joint] = change_actuator(existing, tree, joint)
     wide = wide_play(robot, joint, robot.actuators[joint])

@@ -266,14 +266,9 @@ class _Checker(Sink):
             for name, link in self.links.items():
                 has_mass = name in self.weightless or name in self.massless or name in self.dense
                 if not has_mass and link.find("inertial") is None:
-                    says = "no <inertial>: {} the mass of {} collision shapes, at 1000 kg/m^3"
-                    self._alike(
-                        link,
-                        name,
-                        "link",
-                        f"has {says.format('it has', 'its')}",
-                        f"have {says.format('they have', 'their')}",
-                    )
+                    one = "has no <inertial>: it has the mass of its collision shapes, at 1000 kg/m^3"
+                    many = "have no <inertial>: they have the mass of their collision shapes, at 1000 kg/m^3"
+                    self._alike(link, name, "link", one, many)
         for name, (inertial, matrix) in self.massless.items():
             element, mass = inertial.find("inertia"), inertial.find("mass")
             assert element is not None
@@ -281,8 +276,8 @@ class _Checker(Sink):
             told = mass.get("value") is not None
             if name in self.weightless:
                 if told:
-                    says = "mass 0; its <inertial> is left out", "mass 0; their <inertial> is left out"
-                    self._alike(inertial, name, "link", f"has {says[0]}", f"have {says[1]}")
+                    one, many = "has mass 0; its <inertial> is left out", "have mass 0; their <inertial> is left out"
+                    self._alike(inertial, name, "link", one, many)
                 continue
             principal, axes = np.linalg.eigh(matrix)
             mass.set("value", repr(SMALLEST_MASS))
@@ -476,8 +471,8 @@ class _Checker(Sink):
             elif value is not None and math.isinf(value):
                 del limit.attrib[attribute]
         if values["effort"] == 0.0:
-            says = "effort 0, which is taken as no limit"
-            self._alike(limit, name, "joint", f"has {says}", f"have {says}")
+            one, many = "has effort 0, which is taken as no limit", "have effort 0, which is taken as no limit"
+            self._alike(limit, name, "joint", one, many)
         velocity = values["velocity"]
         if velocity is not None and 0.0 < velocity < math.inf:
             self.velocity_limits[name] = velocity
