@@ -18,8 +18,6 @@ from pliant.bags.times import CLOCK, collect
 from pliant.base.errors import DeviceError, WireError
 from pliant.laws import COMMAND_NAMES
 
-__all__ = ["BagCommands", "read_bag"]
-
 COMMANDS = {name for pair in COMMAND_NAMES.values() for name in pair} - {"disabled"} | {"external_torque"}
 ARRAYS = ("reference_1", "reference_2")
 

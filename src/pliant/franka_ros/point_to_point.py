@@ -17,8 +17,6 @@ from pliant.ros.bridge.actions import Goal, GoalState, Outcome
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import MessageView
 
-__all__ = ["serve_point_to_point"]
-
 IDLE, EXECUTING, TARGET_REACHED, ABORTED = range(4)
 """Constants of franka_msgs/TargetStatus."""
 REACHED_SPEED = 0.01

@@ -15,8 +15,6 @@ from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message, MessageView, ServiceCallback
 from pliant.simulation.answers import answered
 
-__all__ = ["SETTERS", "Setter", "serve_recovery", "serve_setters"]
-
 
 @dataclass(frozen=True, slots=True)
 class Setter:

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from pliant.model.robot import Robot
 
-__all__ = ["WarpBatch", "load_mujoco_warp"]
-
 log = logging.getLogger("pliant")
 
 T = TypeVar("T")

@@ -10,8 +10,6 @@ from pliant.base.numerics import Array
 from pliant.franka.robots import kinematics
 from pliant.lerobot.session import GOAL_X, JOINTS, ArmSession
 
-__all__ = ["PushScript"]
-
 SPEED = 0.2
 """Speed of the reference [m/s]; assumed."""
 BEHIND = 0.09

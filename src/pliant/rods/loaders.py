@@ -56,15 +56,6 @@ from pliant.rods.gazebo import read_gazebo_folder
 from pliant.rods.listed import headers
 from pliant.rods.robot import ContinuumParallelRobot
 
-__all__ = [
-    "catalogue",
-    "describe",
-    "load_description",
-    "load_robot",
-    "read_robot_yaml",
-    "short_names",
-]
-
 T = TypeVar("T")
 
 UNITS = {

@@ -34,8 +34,6 @@ from pliant.rods.loaders import Reader, field_keys, find_or_read, merge, read_fi
 from pliant.tendons.description import Segment, Tendon, TendonRobotDescription
 from pliant.tendons.robots import ROBOTS
 
-__all__ = ["describe", "load_tendons"]
-
 
 def load_tendons(name: str | Path) -> TendonRobotDescription:
     """Return a tendon-driven robot of the catalogue or of a YAML file.

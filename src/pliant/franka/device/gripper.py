@@ -14,8 +14,6 @@ from pliant.franka.device.memory import DT
 from pliant.franka.device.parameters import Hand
 from pliant.franka.wire import fci
 
-__all__ = ["Gripper", "GripperAnswer", "HandTasks"]
-
 
 @dataclass(frozen=True, slots=True)
 class GripperAnswer:

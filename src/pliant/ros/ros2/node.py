@@ -20,9 +20,9 @@ from pliant.ros.bridge.names import domain_number
 from pliant.ros.bridge.node import Node, TopicHandle
 from pliant.ros.bridge.outbox import Outbox
 from pliant.ros.ros2.discovery import discovery
-from pliant.ros.ros2.endpoints import FRAGMENT_SIZE
+from pliant.ros.ros2.endpoints import FRAGMENT_SIZE, Reader, Sample, Writer
 from pliant.ros.ros2.names import NodeNames
-from pliant.ros.ros2.participant import Reader, RtpsParticipant, Sample, Writer
+from pliant.ros.ros2.participant import RtpsParticipant
 from pliant.ros.ros2.services import Services
 from pliant.ros.wire import Codec, Registry, dds_type_name
 from pliant.ros.wire.definitions_node import KILTED_TEXTS

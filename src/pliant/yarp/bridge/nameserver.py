@@ -31,8 +31,6 @@ from pliant.yarp.wire import Bottle, Contact, Query, Vocab, bottle, format_bottl
 from pliant.yarp.wire.nameserver import ANY, NO_SUCH_PORT, Answer, encode_answer, parse_contact
 from pliant.yarp.wire.values import FAIL, OK, Value, text
 
-__all__ = ["NameServer", "first_client_port"]
-
 LAST_FIRST_PORT = 30_000
 """Largest number of the first TCP port that is given to a client, below those that Linux gives to connections."""
 MAX_CLIENTS = 400
