@@ -17,7 +17,6 @@ from pliant.franka.wire import fci
 
 if TYPE_CHECKING:
     from pliant.franka.device.arm import FrankaArm, StateValues
-    from pliant.franka.device.cabinet import Answer
     from pliant.franka.device.parameters import Arm
 
 _COUNTERS = ("cycles", "connections", "refused", "lost", "late", "malformed", "timeouts")
@@ -337,7 +336,7 @@ class ArmServer:
             self._answer(name, command_id, "invalid_argument")
         else:
 
-            def answered(answer: Answer) -> None:
+            def answered(answer: fci.Response) -> None:
                 self._answer(answer.command, command_id, answer.status, answer.payload)
 
             self.device.ask(request, answered)
