@@ -52,13 +52,10 @@ def describe(document: Document) -> TendonRobotDescription:
     """
     r = Reader(document.value, document)
     r.known(
-        "name", "base", "gravity", "tip_offset", "links", "segment", "segments", "tendon", "tendons",
+        "name", "base", "links", "segment", "segments", "tendon", "tendons",
         *field_keys(TendonRobotDescription),
     )  # fmt: skip
     values = read_fields(r, TendonRobotDescription)
-    for key, what in (("gravity", "acceleration"), ("tip_offset", "length")):
-        if key in r:
-            values[key] = r.vector(key, what, 3)
     segments, tendons = _all(r, "segment", _segment), _all(r, "tendon", _tendon)
     with r.placing():
         return TendonRobotDescription(
