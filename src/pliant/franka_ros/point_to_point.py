@@ -29,11 +29,7 @@ def serve_point_to_point(topics: RosTopics, device: FrankaArm, space: str) -> No
 
 
 class _Plan:
-    """A goal on its way.
-
-    Args:
-        request: the goal.
-    """
+    """A goal on its way."""
 
     def __init__(self, request: MessageView) -> None:
         self.target = np.array(request["goal_joint_configuration"], dtype=float)
@@ -56,11 +52,7 @@ class _Plan:
 
 
 class PointToPoint:
-    """Handler of the goals.
-
-    Args:
-        device: the arm.
-    """
+    """Handler of the goals."""
 
     def __init__(self, device: FrankaArm) -> None:
         self._device = device

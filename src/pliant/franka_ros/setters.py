@@ -155,11 +155,7 @@ class Asked:
 
 
 class Recovery:
-    """Handler of the goals of ``error_recovery``.
-
-    Args:
-        device: the arm.
-    """
+    """Handler of the goals of ``error_recovery``."""
 
     def __init__(self, device: FrankaArm) -> None:
         self._device = device

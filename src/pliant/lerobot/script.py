@@ -35,11 +35,7 @@ class Point(NamedTuple):
 
 
 class PushScript:
-    """Actions that push the box of a session to its goal, one a call.
-
-    Args:
-        session: the arm.
-    """
+    """Actions that push the box of a session to its goal, one a call."""
 
     def __init__(self, session: ArmSession) -> None:
         self._session = session

@@ -266,10 +266,6 @@ def build(bench: Bench, options: BenchOptions) -> Robot:
 
     The axis is horizontal; a positive angle lifts the load from the horizontal pose. The link's centre of mass is on
     the axis and the load is a point, so the inertia about the axis is link_inertia + load_mass load_distance^2.
-
-    Args:
-        bench: which one.
-        options: its options.
     """
     from pliant.model import Robot
     from pliant.model.inertia import set_inertia

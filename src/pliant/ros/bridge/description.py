@@ -21,11 +21,7 @@ MARK = "<!-- by pliant -->"
 
 
 class Description:
-    """The description of a robot.
-
-    Args:
-        robot: the robot.
-    """
+    """The description of a robot."""
 
     def __init__(self, robot: Robot) -> None:
         self.root, self._meshes, source = urdf_of_tree(robot)
