@@ -10,9 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import BridgeError, PliantError, WireError
+from pliant.base.listening import listen
 from pliant.devices.base import Command
 from pliant.franka.bridge.hand_server import HandServer, VacuumServer
-from pliant.franka.bridge.sockets import MAX_HELD, Connection, accepted, listen
+from pliant.franka.bridge.sockets import MAX_HELD, Connection, accepted
 from pliant.franka.wire import fci
 
 if TYPE_CHECKING:

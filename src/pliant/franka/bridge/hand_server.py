@@ -10,7 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import WireError
-from pliant.franka.bridge.sockets import Connection, accepted, listen, refuse
+from pliant.base.listening import listen
+from pliant.franka.bridge.sockets import Connection, accepted, refuse
 from pliant.franka.wire import fci
 
 if TYPE_CHECKING:
