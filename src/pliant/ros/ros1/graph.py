@@ -79,7 +79,6 @@ class Publication(TopicHandle):
 
     @property
     def active(self) -> bool:
-        """Whether a message would go anywhere; if not, it need not be encoded."""
         return bool(self.connections) or self.latch
 
     def send(self, data: bytes) -> None:

@@ -258,7 +258,6 @@ class Ros2Node(Node):
         self.subscribe(topic, type_name, callback, latch=True)
 
     def unsubscribe(self, topic: str) -> None:
-        """Stop listening."""
         with self._lock:
             reader = self._readers.pop("/" + topic.strip("/"), None)
         if reader is not None:
@@ -325,7 +324,6 @@ class Ros2Node(Node):
         publication.drops += state.lost - before
 
     def flush(self) -> None:
-        """Send what is queued, in the caller's thread."""
         self.outbox.flush()
 
     def wait_for(self, condition: threading.Condition, answered: Callable[[], bool], timeout: float) -> bool:
