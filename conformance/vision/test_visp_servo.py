@@ -14,7 +14,8 @@ import pytest
 
 from pliant.base.spatial import exp_so3, pose
 from pliant.vision import facing_pose, tag_corners
-from pliant.vision.visual_servoing import AdaptiveGain, ibvs_velocity, pbvs_velocity
+from pliant.vision.tasks import AdaptiveGain
+from pliant.vision.visual_servoing import ibvs_velocity, pbvs_velocity
 
 SOURCE = Path(__file__).parent / "visp" / "servo.cpp"
 LIBRARIES = ("visp_vs", "visp_visual_features", "visp_core")

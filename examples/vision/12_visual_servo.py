@@ -21,7 +21,8 @@ from pliant.franka.robots.build import WristCamera
 from pliant.page import PageView
 from pliant.simulation import Simulation
 from pliant.vision import AprilTagDetector, Task, facing_pose
-from pliant.vision.visual_servoing import AdaptiveGain, ServoMonitor, ServoStatus, VisualServo, pbvs_task, pose_below
+from pliant.vision.tasks import AdaptiveGain
+from pliant.vision.visual_servoing import ServoMonitor, ServoStatus, VisualServo, pbvs_task, pose_below
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ from pliant.base.errors import MissingDependency, PliantError
 from pliant.films import film as room
 from pliant.films import motions
 from pliant.films.encoders import GifEncoder
-from pliant.films.film import FilmOptions, FilmWriter, Panel, check_film, view_angles
-from pliant.films.process import _Page
+from pliant.films.film import FilmOptions, FilmWriter, Panel, check_film
+from pliant.films.process import _Page, view_angles
 from pliant.model.scene import sky
 from pliant.recording.motion import Motion
 

@@ -9,7 +9,8 @@ import pytest
 import pliant
 from pliant.base.errors import ModelError
 from pliant.control_boards.description import ControlBoard
-from pliant.gazebo_yarp.plugins import READERS, UNSERVED, is_yarp_plugin
+from pliant.gazebo_yarp.plugin_reader import is_yarp_plugin
+from pliant.gazebo_yarp.plugins import READERS, UNSERVED
 from pliant.model.sensors import Camera, Laser
 from pliant.objects import World
 from pliant.yarp.model.services import (

@@ -371,7 +371,7 @@ def fci(frames: int, chance: random.Random) -> int:
             wire.encode_gripper_request(request, command_id=k)
             for k, request in enumerate(
                 (
-                    wire.GripperConnect(version=wire.GRIPPER_VERSION, udp_port=1),
+                    wire.Connect(version=wire.GRIPPER_VERSION, udp_port=1),
                     wire.GripperHoming(), wire.GripperStop(), wire.GripperMove(width=0.02, speed=0.1),
                     wire.GripperGrasp(width=0.02, epsilon_inner=0.1, epsilon_outer=0.1, speed=0.1, force=10.0),
                 )

@@ -28,7 +28,7 @@ from pliant.papers.franka_dual_arm import (
     robots_statement,
     view_statement,
 )
-from pliant.vision.visual_servoing import AdaptiveGain
+from pliant.vision.tasks import AdaptiveGain
 
 
 @pytest.mark.skipif(bool(missing_for_pictures()), reason="needs rendered images and pyapriltags")

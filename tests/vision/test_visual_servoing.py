@@ -20,8 +20,8 @@ from pliant.vision import (
     tag_corners,
 )
 from pliant.vision.kinematics import adjoint
+from pliant.vision.tasks import AdaptiveGain
 from pliant.vision.visual_servoing import (
-    AdaptiveGain,
     JointLimitAvoidance,
     ServoMonitor,
     ServoStatus,

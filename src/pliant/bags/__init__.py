@@ -9,7 +9,6 @@ from pliant.base.lazy import lazy_names
 _EXPORTS: dict[str, str] = {
     "BAG_SUFFIXES": "pliant.bags.opening",
     "Bag": "pliant.bags.base",
-    "BagCommands": "pliant.bags.columns",
     "BagMessage": "pliant.bags.base",
     "BagTopic": "pliant.bags.base",
     "is_bag": "pliant.bags.opening",

@@ -19,8 +19,6 @@ from pliant.recording.mcap_reader import decompressed
 from pliant.ros.wire import Codec, Registry, registry
 from pliant.ros.wire.message import Message
 
-__all__ = ["MESSAGE_LIMIT", "Bag", "BagMessage", "BagPart", "BagTopic", "IndexedFile", "MessageIndex"]
-
 MESSAGE_LIMIT = 50_000_000
 """Messages of a file that are listed at most: 32 bytes of memory each."""
 TEXT_LIMIT = 1 << 20

@@ -7,7 +7,6 @@ recorded ``/clock`` time 0 is the clock's first value, without it the first comm
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,26 +16,13 @@ from pliant.bags.opening import open_bag
 from pliant.bags.times import CLOCK, collect
 from pliant.base.errors import DeviceError, WireError
 from pliant.laws import COMMAND_NAMES
-
-__all__ = ["BagCommands", "read_bag"]
+from pliant.recording.foreign import ForeignCommands
 
 COMMANDS = {name for pair in COMMAND_NAMES.values() for name in pair} - {"disabled"} | {"external_torque"}
 ARRAYS = ("reference_1", "reference_2")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BagCommands:
-    """The commands of a bag."""
-
-    columns: dict[str, np.ndarray]
-    """"time" [s] and one column per command; NaN where it got no value."""
-    topics: dict[str, str]
-    """Column -> topic that it comes from."""
-    unused: tuple[str, ...]
-    """Topics that are no commands, with their types."""
-
-
-def read_bag(path: str | Path, board: str = "board") -> BagCommands:
+def read_bag(path: str | Path, board: str = "board") -> ForeignCommands:
     """Return the commands of a bag as columns.
 
     Args:
@@ -83,7 +69,7 @@ def read_bag(path: str | Path, board: str = "board") -> BagCommands:
         rows = np.searchsorted(stamps, times[name])
         values = [value["data"] for value in found[name].values]
         columns[column] = _table(path, column, name, rows, values, len(stamps))
-    return BagCommands(columns=columns, topics=topics, unused=unused)
+    return ForeignCommands(columns=columns, topics=topics, unused=unused)
 
 
 def column_of(topic: BagTopic, board: str) -> str | None:

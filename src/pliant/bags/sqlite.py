@@ -23,9 +23,6 @@ FAULTS = (sqlite3.Error, OverflowError, MemoryError, UnicodeDecodeError, ValueEr
 class SqliteBag:
     """One .db3 file.
 
-    Args:
-        path: the file.
-
     Raises:
         RecordingError: it is no such file, damaged, or lacks rosbag2's tables.
     """

@@ -18,8 +18,6 @@ from pliant.base.errors import RecordingError, WireError, nearest
 from pliant.recording.foreign import Traces, is_recording, traces_of_recording
 from pliant.ros.joint_sources import JOINT_STATE, STATE_TYPES, JointSource, joint_sources, qb_joint
 
-__all__ = ["Traces", "read_traces"]
-
 HELD = ("external_torque", "reference_1", "reference_2")
 """Quantities that keep their value until the next message."""
 

@@ -1,7 +1,8 @@
-"""Addresses to listen on: one of this machine, never every interface."""
+"""Addresses of this machine to listen on, never every interface, and the sockets that listen there."""
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import socket
 
@@ -41,3 +42,32 @@ def listening_address(host: str, option: str) -> str:
         ) from None
     check_listening_host(address, option)
     return address
+
+
+def listen(host: str, port: int, what: str) -> socket.socket:
+    """Return a listening TCP socket that does not block.
+
+    Args:
+        host: address of this machine.
+        port: TCP port; 0 takes a free one.
+        what: how messages name the listener.
+
+    Raises:
+        BridgeError: the port is in use, or the address is not of this machine.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(64)
+    except OSError as fault:
+        listener.close()
+        if fault.errno == errno.EADDRINUSE:
+            text = f"{what}: TCP port {port} of {host} is in use by another program; stop it or choose another address"
+        elif fault.errno in (errno.EADDRNOTAVAIL, errno.EACCES):
+            text = f"{what}: cannot listen on {host}:{port}: {fault.strerror}"
+        else:
+            text = f"{what}: cannot listen on {host}:{port}: {fault}"
+        raise BridgeError(text, field="port") from None
+    listener.setblocking(False)
+    return listener

@@ -582,11 +582,9 @@ class CpuBatch(RobotBatch):
             self._observe()
 
     def steps(self) -> NDArray[np.int64]:
-        """Return the number of steps of each world since its last reset, shape (worlds,)."""
         return self._live.steps.copy()
 
     def diverged_at(self) -> NDArray[np.int64]:
-        """Return the step at which each world diverged, or 0 if it did not, shape (worlds,)."""
         return self._live.diverged_at.copy()
 
     def _rows_of(self, actuator: int) -> Array:

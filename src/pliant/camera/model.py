@@ -170,10 +170,6 @@ class CameraModel(CameraParameters):
         Z = positive_depth("depth of points", p[:, 2], condition=Condition.BEHIND_CAMERA)
         return self.pixels(finite_result("xy", p[:, :2] / Z[:, None]))
 
-    def pixel_jacobian(self, xy: ArrayLike) -> Array:
-        """Return the derivative of `pixels` by the normalised coordinates, shape (n, 2, 2) [pixels]."""
-        return self.distort_jacobian(xy) * np.array([[self.fx], [self.fy]])
-
     def pinhole(self) -> CameraModel:
         """Return the camera without distortion that sees all that this one sees, with pixels nowhere coarser.
 
@@ -200,17 +196,14 @@ class CameraModel(CameraParameters):
             height=math.ceil((high[1] - low[1]) * fy + 2 * EDGE_PIXELS) + 1,
         )
 
-    def in_view(self, pixels: ArrayLike, margin: float = 0.0) -> np.ndarray:
+    def in_view(self, pixels: ArrayLike) -> np.ndarray:
         """Return which pixels lie in the image, between the outer edges of its first and last pixels.
 
         Args:
             pixels: (column, row), shape (n, 2).
-            margin: distance that must be kept from the edges [pixels].
 
         Returns:
             shape (n,), bool.
         """
         p = finite_array("pixels", pixels, (None, 2))
-        number("margin", margin)
-        low, high = margin - 0.5, np.array([self.width, self.height]) - 0.5 - margin
-        return np.all((p >= low) & (p <= high), axis=1)
+        return np.all((p >= -0.5) & (p <= np.array([self.width, self.height]) - 0.5), axis=1)

@@ -25,8 +25,6 @@ from pliant.model.problem import Problem, Problems
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
 
-__all__ = ["COUPLINGS", "ControlBoard", "Coupling", "add_control_boards", "board_from_mapping"]
-
 Numbers = tuple[float, ...]
 TRAJECTORIES = ("minimum_jerk", "constant_speed", "trapezoidal_speed")
 

@@ -11,8 +11,6 @@ from pliant.control_boards import layout as at
 from pliant.control_boards.layout import ControlMode as Mode
 from pliant.laws.layout import OUT
 
-__all__ = ["plan", "sample_trajectory", "step"]
-
 IDLE, POSITION, DIRECT = int(Mode.IDLE), int(Mode.POSITION), int(Mode.POSITION_DIRECT)
 VELOCITY, VELOCITY_DIRECT, MIXED = int(Mode.VELOCITY), int(Mode.VELOCITY_DIRECT), int(Mode.MIXED)
 TORQUE, CURRENT, PWM, FAULTY = int(Mode.TORQUE), int(Mode.CURRENT), int(Mode.PWM), int(Mode.HARDWARE_FAULT)

@@ -10,18 +10,6 @@ from enum import IntEnum
 from pliant.base.errors import DeviceError, nearest
 from pliant.devices.base import FieldInfo
 
-__all__ = [
-    "GAIN_NAMES",
-    "QUANTITIES",
-    "REFERENCES",
-    "ControlMode",
-    "InteractionMode",
-    "Loop",
-    "commands_of",
-    "loop_row",
-    "samples_of",
-]
-
 
 class ControlMode(IntEnum):
     """Control mode of an axis."""

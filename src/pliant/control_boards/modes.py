@@ -12,8 +12,6 @@ from pliant.control_boards.layout import ControlMode, InteractionMode
 from pliant.control_boards.state import Axes, BoardState
 from pliant.devices.base import request
 
-__all__ = ["REQUESTED_MODES", "forget", "hold", "position_now", "set_control_mode"]
-
 REQUESTED_MODES: dict[str, ControlMode] = {
     **{mode.name.lower(): mode for mode in ControlMode if mode <= ControlMode.PWM},
     "force_idle": ControlMode.IDLE,

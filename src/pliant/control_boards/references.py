@@ -12,8 +12,6 @@ from pliant.control_boards.modes import hold, position_now, set_control_mode
 from pliant.control_boards.state import Array, Axes, BoardState, Numbers
 from pliant.devices.base import request
 
-__all__ = ["take_references"]
-
 
 def take_references(board: BoardState, kind: str, chosen: np.ndarray, values: Array, *, strict: bool) -> None:
     """Take references; with ``strict`` refuse them where an axis is in another control mode."""

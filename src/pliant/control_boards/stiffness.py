@@ -11,8 +11,6 @@ from pliant.control_boards.state import Array, BoardState
 from pliant.devices.base import request
 from pliant.laws.layout import OUT
 
-__all__ = ["impedance_within", "spring_values", "tabulate_stiffness"]
-
 SPRING_GRID = 600
 """Presets at which the stiffness of a compliant joint is computed, to invert it."""
 

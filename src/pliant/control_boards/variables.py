@@ -18,8 +18,6 @@ from pliant.control_boards.state import Array, BoardState
 from pliant.control_boards.stiffness import impedance_within, set_impedance, spring_values
 from pliant.devices.base import request
 
-__all__ = ["REMOTE_VARIABLES", "Variable"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:

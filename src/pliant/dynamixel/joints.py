@@ -16,8 +16,6 @@ from pliant.engine.base import Engine, MujocoState
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["Joint", "find_joints"]
-
 
 @dataclass(frozen=True, slots=True)
 class Drive:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pliant.experiments import Result, Statement, Target
     from pliant.experiments.films import Video
 
-__all__ = ["reproduce"]
-
 _STYLE = {
     "pass": "green",
     "fail": "red",

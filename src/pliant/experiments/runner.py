@@ -20,8 +20,6 @@ from pliant.base.wing import Listed, offers
 from pliant.experiments.base import Change, Context, Experiment, Progress, Result, registered_experiments
 from pliant.experiments.films import Video, write_film
 
-__all__ = ["find_experiment", "list_experiments", "reproduce"]
-
 
 def list_experiments() -> list[Experiment]:
     """Return all experiments in the order of their names: those in the packages that wings declare."""
@@ -194,7 +192,7 @@ def check_film_camera(found: Experiment, camera: str) -> None:
     Raises:
         PliantError: the films have no camera with this name. The message lists the cameras that exist.
     """
-    from pliant.films.film import view_angles
+    from pliant.films.process import view_angles
 
     if isinstance(found.films, str) or camera in found.cameras or view_angles(camera) is not None:
         return

@@ -35,8 +35,6 @@ from pliant.model.contacts import MAX_CONTACTS, contact_forces
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["FilmOptions", "FilmReport", "FilmWriter", "Panel", "check_camera", "check_film", "view_angles"]
-
 RESERVE = 64 * 2**20
 """Free space at which a film ends [bytes]: the disk belongs to others too."""
 QUEUE = 64

@@ -30,11 +30,7 @@ def frame_names(model: mujoco.MjModel) -> list[str]:
 
 
 class BodyPoses:
-    """Poses of all bodies at the positions of a time; those that MuJoCo keeps are of the step before.
-
-    Args:
-        model: the model.
-    """
+    """Poses of all bodies at the positions of a time; those that MuJoCo keeps are of the step before."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self._model, self._data = model, mujoco.MjData(model)

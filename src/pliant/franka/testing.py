@@ -29,8 +29,6 @@ from typing import IO, Any
 
 import pytest
 
-__all__ = ["ServedArm", "franka_arm"]
-
 _numbers = itertools.count(1)
 _ATTEMPTS = 5
 """Addresses that are tried until one is free."""

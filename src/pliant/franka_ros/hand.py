@@ -14,8 +14,6 @@ from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message, MessageView
 from pliant.simulation.answers import answered
 
-__all__ = ["serve_hand"]
-
 SPEED = 0.1
 """Speed of ``gripper_action`` [m/s], the vendor's ``default_speed``."""
 EPSILON = 0.005

@@ -17,8 +17,6 @@ from pliant.ros.bridge.actions import Goal, GoalState, Outcome
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import MessageView
 
-__all__ = ["serve_point_to_point"]
-
 IDLE, EXECUTING, TARGET_REACHED, ABORTED = range(4)
 """Constants of franka_msgs/TargetStatus."""
 REACHED_SPEED = 0.01
@@ -31,11 +29,7 @@ def serve_point_to_point(topics: RosTopics, device: FrankaArm, space: str) -> No
 
 
 class _Plan:
-    """A goal on its way.
-
-    Args:
-        request: the goal.
-    """
+    """A goal on its way."""
 
     def __init__(self, request: MessageView) -> None:
         self.target = np.array(request["goal_joint_configuration"], dtype=float)
@@ -58,11 +52,7 @@ class _Plan:
 
 
 class PointToPoint:
-    """Handler of the goals.
-
-    Args:
-        device: the arm.
-    """
+    """Handler of the goals."""
 
     def __init__(self, device: FrankaArm) -> None:
         self._device = device

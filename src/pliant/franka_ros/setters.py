@@ -15,8 +15,6 @@ from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message, MessageView, ServiceCallback
 from pliant.simulation.answers import answered
 
-__all__ = ["SETTERS", "Setter", "serve_recovery", "serve_setters"]
-
 
 @dataclass(frozen=True, slots=True)
 class Setter:
@@ -157,11 +155,7 @@ class Asked:
 
 
 class Recovery:
-    """Handler of the goals of ``error_recovery``.
-
-    Args:
-        device: the arm.
-    """
+    """Handler of the goals of ``error_recovery``."""
 
     def __init__(self, device: FrankaArm) -> None:
         self._device = device

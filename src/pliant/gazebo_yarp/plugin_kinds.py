@@ -34,8 +34,6 @@ from pliant.yarp.model.services import (
     WorldInterface,
 )
 
-__all__ = ["READERS", "UNSERVED"]
-
 MAX_LOAD_CELLS = 1000
 
 

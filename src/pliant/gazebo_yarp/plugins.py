@@ -33,8 +33,6 @@ from pliant.yarp.model.services import (
     YarpInterface,
 )
 
-__all__ = ["READER", "is_yarp_plugin", "read_yarp_tags"]
-
 
 def read_yarp_tags(
     root: ET.Element,

@@ -49,9 +49,6 @@ from pliant.laws.base import Law, get_law
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 
-__all__ = ["OUTPUTS", "expected_errors", "fit_actuator", "fit_friction", "fit_servo", "predict_actuator"]
-
-
 EXCHANGED = ("link_position", "motor_1_position")
 """Outputs of a free link whose columns are exchanged where that may explain a poor fit."""
 POOR = 5e-3

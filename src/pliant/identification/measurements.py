@@ -19,9 +19,6 @@ from pliant.base.numerics import Array
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.modes import Mode
 
-__all__ = ["QUANTITIES", "UNITS", "Measurement", "measurement_of", "motor_references", "read_measurement"]
-
-
 QUANTITIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "time": ("s", ("t", "stamp")),
     "link_position": ("rad", ("q", "position", "link")),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["SENSOR_PARAMETERS", "target_paths"]
-
 _SENSORS = {"position": "rad", "torque": "N m", "motor_1_position": "rad", "motor_2_position": "rad"}
 """Signal of a sensor -> its unit; "position" is that of the link."""
 

@@ -25,20 +25,6 @@ from pliant.laws.pneumatics import PneumaticDrive
 from pliant.laws.spring import Creep, Hysteresis, Strength
 from pliant.laws.transmission import Backlash, Gear, Tendon
 
-__all__ = [
-    "STARTS",
-    "TYPICAL",
-    "Load",
-    "ScaledParameters",
-    "get_value",
-    "load_with",
-    "parameter_unit",
-    "scale_parameters",
-    "with_blocks",
-    "with_values",
-]
-
-
 TYPICAL: dict[str, float] = {
     "gravity": 0.5,
     "angle": 0.1,

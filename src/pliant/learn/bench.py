@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pliant.learn.compliance import Budget, Results
     from pliant.learn.compliance.statistics import Interval
 
-__all__ = ["bench"]
-
 bench = App(name="bench", help="Run a benchmark that judges claims about compliance.")
 
 _STYLE = {"better": "green", "worse": "red", "no difference": "yellow", "not judged": "default"}

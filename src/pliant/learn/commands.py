@@ -15,8 +15,6 @@ from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, plain, print_table
 from pliant.learn.running import Safety
 
-__all__ = ["policy"]
-
 policy = App(name="policy", help="Show a trained policy, or run it on a robot, real or simulated.")
 
 File = Annotated[Path, Parameter(help="Policy: an archive (.npz) or an ONNX file.")]

@@ -21,8 +21,6 @@ from pliant.base.errors import PliantError, nearest
 from pliant.base.numerics import is_number
 from pliant.learn.onnx import Network, OnnxError, read_network, write_network
 
-__all__ = ["Policy", "PolicyError"]
-
 FORMAT = 1
 """Version of the file format."""
 MAX_BYTES = 64 * 2**20

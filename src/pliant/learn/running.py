@@ -78,12 +78,7 @@ class Safety:
 
 
 class PolicyGuard:
-    """Checks the observations of a policy and limits the change of its commands.
-
-    Args:
-        policy: the policy.
-        safety: the limits.
-    """
+    """Checks the observations of a policy and limits the change of its commands."""
 
     def __init__(self, policy: Policy, safety: Safety) -> None:
         self._policy, self._safety = policy, safety

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from pliant.model.robot import Robot
 
-__all__ = ["WarpBatch", "load_mujoco_warp"]
-
 log = logging.getLogger("pliant")
 
 T = TypeVar("T")
@@ -482,11 +480,9 @@ class WarpBatch(RobotBatch):
         return self._array(name).numpy()
 
     def steps(self) -> NDArray[np.int64]:
-        """Return the number of steps of each world since its last reset, shape (worlds,)."""
         return np.array(self._step_count.numpy())
 
     def diverged_at(self) -> NDArray[np.int64]:
-        """Return the step at which each world diverged, or 0 if it did not, shape (worlds,)."""
         return np.array(self._bad.numpy())
 
     def _put(self, name: str, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:

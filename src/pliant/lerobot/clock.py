@@ -8,8 +8,6 @@ from typing import Any
 
 from pliant.lerobot.session import ArmSession
 
-__all__ = ["RobotClock"]
-
 HAIR = 1e-6
 """How much sooner an action ends, and how much later its wait, than whole periods [s]. LeRobot compares sums of periods
 with the length of an episode, and warns of a loop that takes longer than a period: no rounding may decide either."""

@@ -10,8 +10,6 @@ from pliant.base.numerics import Array
 from pliant.franka.robots import kinematics
 from pliant.lerobot.session import GOAL_X, JOINTS, ArmSession
 
-__all__ = ["PushScript"]
-
 SPEED = 0.2
 """Speed of the reference [m/s]; assumed."""
 BEHIND = 0.09
@@ -37,11 +35,7 @@ class Point(NamedTuple):
 
 
 class PushScript:
-    """Actions that push the box of a session to its goal, one a call.
-
-    Args:
-        session: the arm.
-    """
+    """Actions that push the box of a session to its goal, one a call."""
 
     def __init__(self, session: ArmSession) -> None:
         self._session = session

@@ -31,8 +31,6 @@ from pliant.objects.spare_bodies import SHAPES, SpareBody, SpareConstants, shape
 if TYPE_CHECKING:
     from pliant.simulation import Simulation
 
-__all__ = ["SHAPES", "WorldDevice", "find_world"]
-
 RATE = 100.0
 """Samples a second [Hz]."""
 MAX_SIZE = 1000.0

@@ -20,8 +20,6 @@ from pliant.simulation.bridge import SimulationControl
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["DeviceControls", "Panel", "Say", "guarded", "plain_name"]
-
 Say = Callable[[str], None]
 """Tells the person before the page something."""
 OPEN_FOLDERS = 6

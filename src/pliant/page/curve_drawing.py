@@ -14,8 +14,6 @@ from pliant.recording.drawing import STOPS, Curves, scale_colours
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["CurveDrawing", "curve_thickness", "scale_bar"]
-
 POINTS = 33
 """Points of a curve of a simulated model."""
 THINNEST = 0.007

@@ -22,8 +22,6 @@ from pliant.simulation.bridge import SimulationControl
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["PayloadBalls", "PayloadPanel", "end_effector"]
-
 MAX_BODIES = 300
 """Longest list of bodies."""
 ENDS = ("plate", "platform", "hand", "palm", "gripper", "tool", "tip", "torso", "chest", "trunk")

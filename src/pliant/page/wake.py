@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from viser import infra
     from viser.infra._async_message_buffer import AsyncMessageBuffer
 
-__all__ = ["wake_on_loop"]
-
 
 class LoopEvent(asyncio.Event):
     """An event that any thread may set: its tasks are woken on the loop.

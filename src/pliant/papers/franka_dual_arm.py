@@ -65,7 +65,7 @@ class FrankaDualArmOptions:
 def plan_of(options: FrankaDualArmOptions, *, quick: bool = False) -> Plan:
     """Return what the arms do."""
     from pliant.papers.arms.follow_tag import Plan
-    from pliant.vision.visual_servoing import AdaptiveGain
+    from pliant.vision.tasks import AdaptiveGain
 
     return Plan(
         radius=options.radius,

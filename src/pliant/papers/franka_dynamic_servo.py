@@ -90,7 +90,7 @@ class TorqueRun:
 def setup_of(options: FrankaDynamicServoOptions) -> Setup:
     """Return tag, goal and tolerance."""
     from pliant.papers.arms.tag_servo import Setup
-    from pliant.vision.visual_servoing import AdaptiveGain
+    from pliant.vision.tasks import AdaptiveGain
 
     none = AdaptiveGain(at_zero=1.0, at_infinity=1.0, slope_at_zero=0.0)  # the torque laws have stiffness and damping
     return Setup(

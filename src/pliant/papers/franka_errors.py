@@ -88,7 +88,7 @@ class Outcome:
 def serving(recipe: Recipe) -> Iterator[tuple[FciClient, Simulation]]:
     """Yield a client of an arm that this process serves, at the start of a recipe, and the simulation."""
     from pliant.franka.bridge import FciBridge, FciOptions
-    from pliant.franka.robots.build import MOTOR_INERTIA
+    from pliant.franka.robots.arm_model import MOTOR_INERTIA
     from pliant.papers.arms.franka_server import build_arm
     from pliant.simulation import Simulation
 

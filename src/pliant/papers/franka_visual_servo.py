@@ -63,7 +63,7 @@ class FrankaVisualServoOptions:
 def setup_of(options: FrankaVisualServoOptions) -> Setup:
     """Return what all runs have in common."""
     from pliant.papers.arms.tag_servo import Setup
-    from pliant.vision.visual_servoing import AdaptiveGain
+    from pliant.vision.tasks import AdaptiveGain
 
     return Setup(
         size=options.size,
@@ -401,7 +401,8 @@ def smooth_start_table(poses: Sequence[Start], setup: Setup) -> Table:
     from pliant.base.spatial import inverse
     from pliant.papers.arms.tag_servo import deviation
     from pliant.vision import camera_moved, solve
-    from pliant.vision.visual_servoing import SmoothStart, pbvs_task
+    from pliant.vision.tasks import SmoothStart
+    from pliant.vision.visual_servoing import pbvs_task
 
     rows = []
     for smooth in ("scaled", "published", "none"):

@@ -29,13 +29,6 @@ from pliant.ros.wire.message import Message, MessageView
 from pliant.simulation.answers import answered
 from pliant.simulation.rate_timer import RateTimer
 
-__all__ = [
-    "LINE_POINTS",
-    "LINE_RATE",
-    "serve_parallel",
-    "serve_plate_controller",
-]
-
 LINE_RATE = 30.0
 """How often the rods are drawn [Hz]."""
 LINE_POINTS = 101

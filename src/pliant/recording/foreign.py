@@ -109,7 +109,8 @@ class ForeignRecording(Protocol):
         ...
 
 
-class ForeignCommands(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ForeignCommands:
     """The commands of a foreign recording."""
 
     columns: dict[str, np.ndarray]

@@ -27,9 +27,6 @@ from pliant.rods.kernels import layout
 from pliant.rods.solution import Solution
 from pliant.rods.statics import State, Statics, Task
 
-__all__ = ["BRANCHES", "Equilibrium", "checked_branch", "disturbed_rods", "find_all", "stable_neighbour"]
-
-
 BRANCHES: dict[str, str] = {
     "home": "continued from the start, or from home; its stable neighbour where it has lost its stability",
     "smooth": "continued from the start, or from home, also where it is unstable",

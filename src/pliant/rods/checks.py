@@ -16,9 +16,15 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def quantity(kind: str, default: Any = dataclasses.MISSING) -> Any:
-    """Return the field of a dataclass that files hold as a quantity: ``length``, ``angle``, ..., ``whole`` numbers."""
-    return dataclasses.field(default=default, metadata={"quantity": kind})
+def quantity(kind: str, default: Any = dataclasses.MISSING, *, size: int | None = None) -> Any:
+    """Return the field of a dataclass that files hold as a quantity: ``length``, ``angle``, ..., ``whole`` numbers.
+
+    Args:
+        kind: the quantity.
+        default: value where a file has none; without it the file must have one.
+        size: number of elements; None for one number.
+    """
+    return dataclasses.field(default=default, metadata={"quantity": kind, "size": size})
 
 
 def check_above(owner: str, low: float, **values: object) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
-from pliant.rods.checks import check_above, check_least, given, numbers, pose_fault, vector
+from pliant.rods.checks import check_above, check_least, given, numbers, pose_fault, quantity, vector
 
 BASE_JOINT_KINDS = ("prismatic", "revolute", "extension")
 DISTAL_JOINT_KINDS = ("fixed", "revolute", "universal", "spherical", "prismatic")
@@ -31,15 +31,15 @@ def planar_turn() -> Array:
 class SectionValues:
     """Stiffness and mass of a cross-section."""
 
-    shear: tuple[float, float]
+    shear: tuple[float, float] = quantity("force", size=2)
     """G A along d1 and d2 [N], > 0."""
-    axial: float
+    axial: float = quantity("force")
     """E A [N], > 0."""
-    bending: tuple[float, float]
+    bending: tuple[float, float] = quantity("bending stiffness", size=2)
     """E I about d1 and d2 [N m^2], > 0."""
-    torsion: float
+    torsion: float = quantity("bending stiffness")
     """G J about d3 [N m^2], > 0."""
-    mass: float
+    mass: float = quantity("mass per length")
     """Mass per rest length [kg/m], >= 0."""
 
 
@@ -64,9 +64,9 @@ def tapered(base: float, tip: float | None, s: Any) -> Any:
 class Round:
     """A full round section, tapered linearly if the radii differ: A = pi r^2, I = pi r^4 / 4, J = 2 I."""
 
-    radius: float
+    radius: float = quantity("length")
     """Radius at the base [m], > 0."""
-    tip_radius: float | None = None
+    tip_radius: float | None = quantity("length", None)
     """Radius at the tip [m], > 0; None: the same as at the base."""
 
     def __post_init__(self) -> None:
@@ -94,13 +94,13 @@ class Rectangular:
     Formulas for Stress and Strain, error below 1 %); shear with the full area, as in the round section.
     """
 
-    width: float
+    width: float = quantity("length")
     """Width along d1 at the base [m], > 0."""
-    height: float
+    height: float = quantity("length")
     """Height along d2 at the base [m], > 0."""
-    tip_width: float | None = None
+    tip_width: float | None = quantity("length", None)
     """Width at the tip [m]; None: as at the base."""
-    tip_height: float | None = None
+    tip_height: float | None = quantity("length", None)
     """Height at the tip [m]; None: as at the base."""
 
     def __post_init__(self) -> None:
@@ -131,18 +131,10 @@ class Rectangular:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenStiffness:
+class GivenStiffness(SectionValues):
     """A section whose stiffness was measured or computed elsewhere; E, G and density of the rod are not used."""
 
-    bending: tuple[float, float]
-    """About d1 and d2 [N m^2], > 0."""
-    torsion: float
-    """About d3 [N m^2], > 0."""
-    axial: float
-    """Along d3 [N], > 0."""
-    shear: tuple[float, float]
-    """Along d1 and d2 [N], > 0."""
-    mass: float = 0.0
+    mass: float = quantity("mass per length", 0.0)
     """Mass per rest length [kg/m], >= 0."""
 
     def __post_init__(self) -> None:
@@ -152,9 +144,7 @@ class GivenStiffness:
 
     def values(self, s: float, E: float, G: float, density: float) -> SectionValues:
         """Return the values, the same at every s."""
-        return SectionValues(
-            shear=self.shear, axial=self.axial, bending=self.bending, torsion=self.torsion, mass=self.mass
-        )
+        return self
 
     def cut(self, begin: float, end: float) -> GivenStiffness:
         """Return the section of a part of the rod: the same."""
@@ -165,22 +155,22 @@ class GivenStiffness:
 class Rod:
     """An elastic rod (Cosserat rod with linear elastic strains)."""
 
-    length: float
+    length: float = quantity("length")
     """Rest length [m], > 0; of an extensible limb the nominal one (the joint value replaces it)."""
     section: Section
     """Cross-section."""
-    young_modulus: float = 200e9
+    young_modulus: float = quantity("pressure", 200e9)
     """E [Pa], > 0; steel as in the example robots of Gotelli et al. 2022."""
-    shear_modulus: float = 80e9
+    shear_modulus: float = quantity("pressure", 80e9)
     """G [Pa], > 0."""
-    density: float = 8000.0
+    density: float = quantity("density", 8000.0)
     """Mass per volume [kg/m^3], >= 0; the value of the example robots."""
     precurvature: tuple[tuple[float, ...], ...] = ()
     """Curvature of the unloaded rod: rows (s, u1, u2, u3), s in [0, 1] rising, [1/m], linear between rows;
     one row alone is a constant curvature; empty: straight."""
-    distributed_force: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    distributed_force: tuple[float, float, float] = quantity("force per length", (0.0, 0.0, 0.0), size=3)
     """Dead load per rest length beside the self weight, world axes [N/m]."""
-    distributed_moment: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    distributed_moment: tuple[float, float, float] = quantity("force", (0.0, 0.0, 0.0), size=3)
     """Dead moment per rest length, world axes [N]."""
 
     def __post_init__(self) -> None:
@@ -325,9 +315,9 @@ class Limb:
 class Plate:
     """The rigid distal plate with everything rigidly on it."""
 
-    mass: float = 0.0
+    mass: float = quantity("mass", 0.0)
     """[kg], >= 0."""
-    com: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    com: tuple[float, float, float] = quantity("length", (0.0, 0.0, 0.0), size=3)
     """Centre of mass in the plate frame [m]."""
 
     def __post_init__(self) -> None:

@@ -31,8 +31,6 @@ from pliant.rods.solution import Solution
 from pliant.rods.statics import SURE_STEPS
 from pliant.rods.variation import with_parameters
 
-__all__ = ["GOALS", "Attempt", "Goal", "design", "same_optimum", "stiffness_of", "workspace_of"]
-
 GOALS = {"stiffness": "N/m", "workspace": "m^3, planar m^2"}
 """What can be made largest, and its unit."""
 CODE = ("pliant.rods",)

@@ -11,8 +11,6 @@ from pliant.base.numerics import Array
 from pliant.rods.description import Limb, RobotDescription, Rod
 from pliant.rods.geometry import root_pose
 
-__all__ = ["Reach", "free_motion"]
-
 STIFF_MATERIAL = 1e9
 """Young's modulus above which a material is no rubber [Pa]; rubbers have 1e6 to 1e8 Pa, polymers from 1e9 Pa."""
 STIFF_STRAIN = 0.05

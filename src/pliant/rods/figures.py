@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pliant.rods import ContinuumParallelRobot, Solution, Workspace
     from pliant.rods.design import Attempt
 
-__all__ = ["COLOR_MAP", "draw_robot", "figure_of_design", "figure_of_robots", "figure_of_workspace", "strain_scale"]
-
 COLOR_MAP = "plasma"
 """From little to much bending strain; dark to bright, readable without colour."""
 

@@ -56,15 +56,6 @@ from pliant.rods.gazebo import read_gazebo_folder
 from pliant.rods.listed import headers
 from pliant.rods.robot import ContinuumParallelRobot
 
-__all__ = [
-    "catalogue",
-    "describe",
-    "load_description",
-    "load_robot",
-    "read_robot_yaml",
-    "short_names",
-]
-
 T = TypeVar("T")
 
 UNITS = {
@@ -306,41 +297,32 @@ def read_fields(r: Reader, kind: Any) -> dict[str, Any]:
     for f in dataclasses.fields(kind):
         key, quantity = SHORT.get(f.name, f.name), f.metadata.get("quantity")
         if quantity is not None and (key in r or f.default is dataclasses.MISSING):
-            out[f.name] = r.whole(key) if quantity == "whole" else r.number(key, quantity)
+            if f.metadata["size"] is not None:
+                out[f.name] = r.vector(key, quantity, f.metadata["size"])
+            else:
+                out[f.name] = r.whole(key) if quantity == "whole" else r.number(key, quantity)
     return out
 
 
 def read_rod(r: Reader) -> Rod:
     r.known(
-        "length", "radius", "tip_radius", "width", "height", "tip_width", "tip_height", "stiffness", "E", "G",
-        "poisson", "density", "precurvature", "distributed_force", "distributed_moment",
-    )  # fmt: skip
+        *(key for kind in (Rod, Round, Rectangular) for key in field_keys(kind)), "stiffness", "poisson", "precurvature"
+    )
     shapes = [key for key in ("radius", "width", "stiffness") if key in r]
     if len(shapes) != 1:
         raise r.fail(f"needs one of radius, width (with height) or stiffness, found {shapes or 'none'}")
-    E = r.number("E", "pressure", 200e9)
-    G = r.number("G", "pressure", E / (2.0 * (1.0 + r.number("poisson", "ratio", 0.25))))
+    values = read_fields(r, Rod)
+    poisson = r.number("poisson", "ratio", 0.25)
+    if "G" not in r:
+        values["shear_modulus"] = values.get("young_modulus", 200e9) / (2.0 * (1.0 + poisson))
     with r.placing():
-        if shapes[0] == "radius":
-            tip = r.number("tip_radius", "length") if "tip_radius" in r else None
-            section = Round(radius=r.number("radius", "length"), tip_radius=tip)
-        elif shapes[0] == "width":
-            section = Rectangular(
-                width=r.number("width", "length"),
-                height=r.number("height", "length"),
-                tip_width=r.number("tip_width", "length") if "tip_width" in r else None,
-                tip_height=r.number("tip_height", "length") if "tip_height" in r else None,
-            )
+        if shapes[0] == "stiffness":
+            stiffness = r.sub("stiffness")
+            stiffness.known(*field_keys(GivenStiffness))
+            section = GivenStiffness(**read_fields(stiffness, GivenStiffness))
         else:
-            s = r.sub("stiffness")
-            s.known("bending", "torsion", "axial", "shear", "mass")
-            section = GivenStiffness(
-                bending=s.vector("bending", "bending stiffness", 2),
-                torsion=s.number("torsion", "bending stiffness"),
-                axial=s.number("axial", "force"),
-                shear=s.vector("shear", "force", 2),
-                mass=s.number("mass", "mass per length", 0.0),
-            )
+            shape = Round if shapes[0] == "radius" else Rectangular
+            section = shape(**read_fields(r, shape))
         curved: tuple = ()
         if "precurvature" in r:
             rows = r.data["precurvature"]
@@ -350,16 +332,7 @@ def read_rod(r: Reader) -> Rod:
                 curved = tuple(tuple(r._value(v, "curvature", "precurvature") for v in row) for row in rows)
             else:
                 raise r.fail("needs three numbers (u1, u2, u3) or rows (s, u1, u2, u3)", "precurvature")
-        return Rod(
-            length=r.number("length", "length"),
-            section=section,
-            young_modulus=E,
-            shear_modulus=G,
-            density=r.number("density", "density", 8000.0),
-            precurvature=curved,
-            distributed_force=r.vector("distributed_force", "force per length", 3, (0.0, 0.0, 0.0)),
-            distributed_moment=r.vector("distributed_moment", "force", 3, (0.0, 0.0, 0.0)),
-        )
+        return Rod(section=section, precurvature=curved, **values)
 
 
 def merge(base: Any, over: Any) -> Any:
@@ -459,9 +432,9 @@ def describe(document: Document) -> RobotDescription:
     plate = Plate()
     if "plate" in r:
         p = r.sub("plate")
-        p.known("mass", "com")
+        p.known(*field_keys(Plate))
         with p.placing():
-            plate = Plate(mass=p.number("mass", "mass", 0.0), com=p.vector("com", "length", 3, (0.0, 0.0, 0.0)))
+            plate = Plate(**read_fields(p, Plate))
     home, home_joints = np.eye(4), None
     if "home" in r:
         h = r.sub("home")

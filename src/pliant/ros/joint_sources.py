@@ -14,8 +14,6 @@ import numpy as np
 
 from pliant.ros.wire.message import MessageView
 
-__all__ = ["JOINT_STATE", "STATE_TYPES", "JointSource", "joint_sources", "qb_joint"]
-
 JOINT_STATE = "sensor_msgs/JointState"
 STATE_TYPES = ("viactors_plugins/state_info", "viactors_plugins/StateInfo")
 STATE = {

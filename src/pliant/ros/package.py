@@ -27,8 +27,6 @@ from pliant.ros.wire.message import MessageCallback, ServiceCallback
 from pliant.ros2_control.tree import urdf_of_tree
 from pliant.simulation.bridge import bound
 
-__all__ = ["RosPackages", "describe_packages", "write_package"]
-
 PLUGIN = "joint_state_topic_hardware_interface/JointStateTopicSystem"
 """Hardware plugin of the exported ``<ros2_control>`` tags: the one that talks to pliant over topics."""
 

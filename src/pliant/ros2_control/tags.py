@@ -17,17 +17,6 @@ from pliant.formats.tags import Tags, place_of
 from pliant.ros2_control.interface import ControlSystem
 from pliant.ros2_control.sensors import ControlSensor
 
-__all__ = [
-    "HARDWARE",
-    "INTERFACES",
-    "TOPIC_PARAMS",
-    "ControlledJoint",
-    "Ros2Control",
-    "read_all",
-    "read_ros2_control",
-    "read_transmissions",
-]
-
 HARDWARE = "pliant/CompliantSystem"
 """Name of the hardware plugin in tags written by pliant."""
 INTERFACES = ("position", "velocity", "acceleration", "effort", "stiffness")

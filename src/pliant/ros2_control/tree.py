@@ -138,9 +138,6 @@ def urdf_of_tree(robot: Robot) -> tuple[ET.Element, Mapping[str, bytes], Source]
     What URDF cannot carry (loops, tendons, flexible bodies) is left out; a ball joint is a floating one. The elements
     that only pliant reads are left out too.
 
-    Args:
-        robot: the robot.
-
     Returns:
         The element ``<robot>``, mesh files by their path relative to the URDF, and the source, which has the notes.
     """

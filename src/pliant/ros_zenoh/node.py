@@ -419,7 +419,6 @@ class ZenohNode(Node):
                 raise BridgeError(f"{name} cannot be listened to: {error}", field=name) from None
 
     def unsubscribe(self, topic: str) -> None:
-        """Stop listening."""
         name = "/" + topic.strip("/")
         with self._lock:
             found = self._subscriptions.pop(name, None)
@@ -548,7 +547,6 @@ class ZenohNode(Node):
 
     # ------------------------------------------------------------------ state
     def flush(self) -> None:
-        """Send what is queued, in the caller's thread."""
         self.outbox.flush()
 
     def lost(self) -> str:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pliant.batch.worlds import RobotBatch
     from pliant.model.robot import Robot
 
-__all__ = ["CPU", "WorldBackend", "check_device_name", "describe_devices", "find_backend"]
-
 CPU = "cpu"
 """The device of the sweep itself: MuJoCo's batch on all cores."""
 

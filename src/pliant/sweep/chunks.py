@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pliant.batch.measures import Measures
     from pliant.model.robot import Robot
 
-__all__ = ["METRICS", "measured", "run_chunk"]
-
 MOST_STEPS = 10_000_000
 """Maximum number of steps of one simulation."""
 MOST_VALUES = 1_000_000_000

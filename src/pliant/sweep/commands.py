@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from pliant.base.executor import Executor
     from pliant.sweep import SweepResult
 
-__all__ = ["sweep"]
-
 MOST_SHOWN = 40
 """Most rows of the printed table."""
 

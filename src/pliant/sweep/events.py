@@ -26,10 +26,10 @@ def joined(events: Sequence[str]) -> str:
     return "; ".join([*events[:MOST], *rest])
 
 
-def counted_events(cells: Iterable[str], most: int = 3) -> list[str]:
-    """Return the most frequent events of many rows, with their numbers of rows."""
+def counted_events(cells: Iterable[str]) -> list[str]:
+    """Return the three most frequent events of many rows, with their numbers of rows."""
     found = Counter(event for cell in cells for event in set(filter(None, cell.split("; "))))
-    return [f"{event} ({n} x)" for event, n in found.most_common(most)]
+    return [f"{event} ({n} x)" for event, n in found.most_common(3)]
 
 
 def joint_events(found: Measures, world: int, robot: Robot, model: mujoco.MjModel, act: np.ndarray | None) -> list[str]:
@@ -68,12 +68,7 @@ def _stops(joint: str, lowest: float, highest: float, model: mujoco.MjModel, num
 
 
 class DeviceEvents:
-    """Watches the joints of one simulation.
-
-    Args:
-        simulation: the simulation.
-        model: its model.
-    """
+    """Watches the joints of one simulation."""
 
     def __init__(self, simulation: Simulation, model: mujoco.MjModel) -> None:
         self._simulation, self._model = simulation, model

@@ -13,8 +13,6 @@ from pliant.rods.failure import is_soft
 from pliant.tendons.chain import Chain, Memory
 from pliant.tendons.description import TendonRobotDescription
 
-__all__ = ["Resolution", "build_chain", "fresh_memory", "tendon_law"]
-
 STEP_TURN = 2.0
 """Most turn of a tendon in a step [rad]: the tip of a robot of 200 mm is then 0.04 mm off, with 6 rad 14 mm."""
 FRICTION_TURN = 0.1

@@ -169,11 +169,11 @@ class TendonRobotDescription:
     """Tendons; their order is that of commands and tensions."""
     base: Array = field(default_factory=lambda: np.eye(4))
     """Pose of the base plate in the world, shape (4, 4)."""
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    gravity: tuple[float, float, float] = quantity("acceleration", (0.0, 0.0, -9.81), size=3)
     """Gravity in the world [m/s^2]."""
     tip_mass: float = quantity("mass", 0.0)
     """Mass at the last disk [kg], >= 0."""
-    tip_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    tip_offset: tuple[float, float, float] = quantity("length", (0.0, 0.0, 0.0), size=3)
     """Place of the tip (tool, marker) in axes of the last disk [m]."""
     links: Literal["chords", "curves"] = "chords"
     """``chords``: a tendon is straight between two disks. ``curves``: it follows its routing everywhere."""

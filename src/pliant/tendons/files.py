@@ -34,8 +34,6 @@ from pliant.rods.loaders import Reader, field_keys, find_or_read, merge, read_fi
 from pliant.tendons.description import Segment, Tendon, TendonRobotDescription
 from pliant.tendons.robots import ROBOTS
 
-__all__ = ["describe", "load_tendons"]
-
 
 def load_tendons(name: str | Path) -> TendonRobotDescription:
     """Return a tendon-driven robot of the catalogue or of a YAML file.
@@ -54,13 +52,10 @@ def describe(document: Document) -> TendonRobotDescription:
     """
     r = Reader(document.value, document)
     r.known(
-        "name", "base", "gravity", "tip_offset", "links", "segment", "segments", "tendon", "tendons",
+        "name", "base", "links", "segment", "segments", "tendon", "tendons",
         *field_keys(TendonRobotDescription),
     )  # fmt: skip
     values = read_fields(r, TendonRobotDescription)
-    for key, what in (("gravity", "acceleration"), ("tip_offset", "length")):
-        if key in r:
-            values[key] = r.vector(key, what, 3)
     segments, tendons = _all(r, "segment", _segment), _all(r, "tendon", _tendon)
     with r.placing():
         return TendonRobotDescription(

@@ -72,30 +72,5 @@ def measured_v6() -> TendonRobotDescription:
     return _robot("tdcr-v6", (0.1, 0.1, 0.022), (7.3, 1.7, 3.7), disks=4, gravity=9.81, turn=np.pi)
 
 
-FITTED_V4 = {
-    "marker": (-0.00031, -0.00072, -0.00315),
-    "base": (0.00023, 0.00152, -0.00311),
-    "young": (0.10388,),
-    "angle": (0.13053, 0.09266, 0.18414, 0.1075, 0.06731, 0.05863, 0.04301, 0.00016, -0.02448),
-    "radius": (0.00056, -0.00024, 0.00005),
-    "offset": (-0.0012, -0.00128, -0.00154, -0.00054, -0.00029, -0.00039, -0.00073, -0.00043, -0.00069),
-    "compliance": (-0.18011, -0.95189, -0.78899),
-    "friction": (-0.30762, 0.01389, -0.45565),
-    "guide": (0.30406,),
-    "presliding": (0.19715,),
-    "mass": (-2.28454,),
-    "tilt": (0.0024, -0.02055),
-    "curvature": (-0.54625, -0.09942, -0.83462, 0.33346, 0.09172, -0.15321),
-}
-"""Differences of v4 from its nominal description (`identify.nominal`), from every third row of its 1620 tips."""
-
-
-def fitted_v4() -> TendonRobotDescription:
-    """Return v4 with the parameters that describe its measured tips, all motions seen."""
-    from pliant.tendons.identify import apply
-
-    return apply(measured_v4(), {name: np.array(value) for name, value in FITTED_V4.items()})
-
-
 ROBOTS = {"tdcr": generic, "tdcr-v4": measured_v4, "tdcr-v6": measured_v6}
 """Descriptions by name."""

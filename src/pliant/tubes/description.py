@@ -98,7 +98,7 @@ class TubesDescription:
     outside as far as the order of the tubes permits."""
     base: Array = field(default_factory=lambda: np.eye(4))
     """Pose of the guide's end in the world, shape (4, 4)."""
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    gravity: tuple[float, float, float] = quantity("acceleration", (0.0, 0.0, -9.81), size=3)
     """Gravity in the world [m/s^2]."""
 
     def __post_init__(self) -> None:

@@ -43,12 +43,10 @@ def describe(document: Document) -> TubesDescription:
         raise r.fail(f"needs a list of tubes, the innermost first, found {rows!r}", "tubes")
     tubes = tuple(_tube(r.inner(row, "tubes", i, field=f"tubes[{i}]")) for i, row in enumerate(rows))
     base = read_pose(r, "base")
-    gravity = r.vector("gravity", "acceleration", 3, (0.0, 0.0, -9.81))
     with r.placing():
         return TubesDescription(
             name=r.text("name", Path(document.file).stem if document.file else "tubes"), tubes=tubes, base=base,
-            translation=r.vector("translation", "length", len(tubes), ()),
-            gravity=(gravity[0], gravity[1], gravity[2]),
+            translation=r.vector("translation", "length", len(tubes), ()), **read_fields(r, TubesDescription),
         )  # fmt: skip
 
 

@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike
 from pliant.camera.conditions import Array, Condition, VisionError, finite_array, finite_result, number
 from pliant.vision.checks import per_row
 
-__all__ = ["AdaptiveGain", "Gain", "SmoothStart", "Task", "gain_at", "norm_projector", "solve", "stack"]
-
 MIN_SINGULAR_RATIO = 1e-6
 """Smallest over largest singular value at which a matrix counts as singular."""  # assumed
 

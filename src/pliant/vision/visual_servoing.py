@@ -33,28 +33,7 @@ from pliant.camera.conditions import Condition, VisionError, finite_array, finit
 from pliant.vision.checks import per_row, pose_matrix, require_fresh
 from pliant.vision.points import point_interaction, project_points
 from pliant.vision.poses import pose_features, pose_interaction
-from pliant.vision.tasks import AdaptiveGain, Gain, SmoothStart, Task, gain_at, pseudo_inverse, solve
-
-__all__ = [
-    "AdaptiveGain",
-    "JointLimitAvoidance",
-    "ServoMonitor",
-    "ServoStatus",
-    "ServoStep",
-    "SmoothStart",
-    "VisualServo",
-    "hybrid_task",
-    "hybrid_velocity",
-    "ibvs_task",
-    "ibvs_velocity",
-    "image_points_task",
-    "joint_velocity",
-    "norm_below",
-    "pbvs_task",
-    "pbvs_velocity",
-    "pose_below",
-    "servo_torque",
-]
+from pliant.vision.tasks import Gain, SmoothStart, Task, gain_at, pseudo_inverse, solve
 
 Interaction = Literal["current", "desired", "mean"]
 

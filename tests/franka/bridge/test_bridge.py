@@ -505,7 +505,7 @@ def test_the_gripper_answers_when_its_motion_ends_and_stop_gets_through(server):
         tcp.sendall(fci.encode_gripper_request(request, command_id=number))
 
     with tcp, udp:
-        send(fci.GripperConnect(version=3, udp_port=udp.getsockname()[1]), 0)
+        send(fci.Connect(version=3, udp_port=udp.getsockname()[1]), 0)
         assert answer(0) == ("success", b"\x03\x00")
         send(fci.GripperMove(width=0.05, speed=0.1), 1)
         assert answer(1)[0] == "success"

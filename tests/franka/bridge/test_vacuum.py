@@ -52,7 +52,7 @@ class VacuumClient:
         self.udp.bind(("127.0.0.1", 0))
         self.udp.settimeout(TIMEOUT)
         self.framer, self.frames, self.count = fci.Framer("gripper"), [], 0
-        self.status = self.ask(fci.VacuumConnect(version=version, udp_port=self.udp.getsockname()[1]))
+        self.status = self.ask(fci.Connect(version=version, udp_port=self.udp.getsockname()[1]))
 
     def send(self, request):
         self.count += 1

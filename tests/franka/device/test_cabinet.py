@@ -14,7 +14,7 @@ from pliant.franka.device.cabinet import Cabinet
 from pliant.franka.device.gripper import Gripper
 from pliant.franka.device.memory import N_CAPSULES
 from pliant.franka.device.reflex_kernels import self_collision
-from pliant.franka.device.settings import CHECKS, Collision, Settings
+from pliant.franka.device.settings import CHECKS, Settings
 from pliant.franka.robots import dynamics, kinematics
 from pliant.franka.robots.build import Q_START, ArmMount
 from pliant.franka.robots.kinematics import frames
@@ -24,7 +24,9 @@ from pliant.franka.wire.fci import RobotMode
 
 JOINT, CARTESIAN, EXTERNAL = 0, 1, 2
 POSITION, VELOCITY, POSE, TWIST, NONE = 0, 1, 2, 3, 4
-QUIET = Collision(**{name: (1e6,) * (7 if "torque" in name else 6) for name in Collision.__dataclass_fields__})
+QUIET = fci.SetCollisionBehavior(
+    **{name: (1e6,) * (7 if "torque" in name else 6) for name in fci.SetCollisionBehavior.__dataclass_fields__}
+)
 
 
 class Rig:
@@ -686,8 +688,11 @@ def test_the_position_dependent_velocity_limit_of_the_fr3_bites_near_a_stop():
 
 
 def test_a_collision_during_a_motion_is_a_reflex_and_a_contact_is_a_flag():
-    low = Collision(
-        **{n: ((2.0 if "lower" in n else 30.0),) * (7 if "torque" in n else 6) for n in Collision.__dataclass_fields__}
+    low = fci.SetCollisionBehavior(
+        **{
+            n: ((2.0 if "lower" in n else 30.0),) * (7 if "torque" in n else 6)
+            for n in fci.SetCollisionBehavior.__dataclass_fields__
+        }
     )
     rig = Rig(settings=Settings(friction_compensation=False, collision=low))
     rig.run(3)

@@ -9,12 +9,14 @@ from franka_plant import Plant
 
 import pliant.franka.device
 from pliant.franka.device.cabinet import Cabinet
-from pliant.franka.device.settings import CHECKS, ERROR_ORIGINS, Collision, Settings
+from pliant.franka.device.settings import CHECKS, ERROR_ORIGINS, Settings
 from pliant.franka.robots.build import ArmMount
 from pliant.franka.robots.parameters import EE_OF_HAND, FER, FR3, FRANKA_HAND
 from pliant.franka.wire import fci
 
-QUIET = Collision(**{name: (1e6,) * (7 if "torque" in name else 6) for name in Collision.__dataclass_fields__})
+QUIET = fci.SetCollisionBehavior(
+    **{name: (1e6,) * (7 if "torque" in name else 6) for name in fci.SetCollisionBehavior.__dataclass_fields__}
+)
 MODES = {  # controller, generator, place of its numbers in the command
     "position": (0, 0, slice(0, 7)),
     "velocity": (0, 1, slice(7, 14)),

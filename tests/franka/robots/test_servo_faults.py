@@ -29,8 +29,8 @@ from pliant.vision import (
     project_points,
     tag_corners,
 )
+from pliant.vision.tasks import AdaptiveGain
 from pliant.vision.visual_servoing import (
-    AdaptiveGain,
     ServoMonitor,
     ServoStatus,
     VisualServo,

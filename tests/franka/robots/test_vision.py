@@ -17,15 +17,8 @@ from pliant.franka.robots.entry import TAG_DISTANCE
 from pliant.simulation import Simulation
 from pliant.vision import AprilTagDetector, facing_pose, tag_corners
 from pliant.vision.poses import nearest_alike_pose, pose_features
-from pliant.vision.visual_servoing import (
-    AdaptiveGain,
-    ServoMonitor,
-    ServoStatus,
-    VisualServo,
-    ibvs_task,
-    pbvs_task,
-    pose_below,
-)
+from pliant.vision.tasks import AdaptiveGain
+from pliant.vision.visual_servoing import ServoMonitor, ServoStatus, VisualServo, ibvs_task, pbvs_task, pose_below
 
 SIZE = 0.08
 GOAL = facing_pose(0.24)

@@ -286,7 +286,7 @@ def test_the_vacuum_grippers_messages_have_their_golden_bytes():
     data = fci.encode_vacuum_request(fci.VacuumStop(), command_id=7)
     assert data.hex() == "0300070000000a000000"
     assert fci.decode_vacuum_request(fci.Framer("gripper").feed(data)[0]) == fci.VacuumStop()
-    connect = fci.VacuumConnect(version=1, udp_port=0x1234)
+    connect = fci.Connect(version=1, udp_port=0x1234)
     data = fci.encode_vacuum_request(connect, command_id=0)
     assert data.hex() == "0000000000000e000000" + "01003412"
     assert fci.decode_vacuum_request(fci.Framer("gripper").feed(data)[0]) == connect

@@ -23,7 +23,8 @@ from pliant.laws import (
 )
 from pliant.laws.compile import LAW_KERNELS, law_functions, step_kernels
 from pliant.learn.laws import load_warp
-from pliant.learn.laws.translate import ARRAY, REAL, translate
+from pliant.learn.laws.translate import translate
+from pliant.learn.laws.values import ARRAY, REAL
 
 STEP = (ARRAY, REAL, REAL, REAL, REAL, REAL, ARRAY, ARRAY)
 OF_MATH = (

@@ -10,7 +10,8 @@ from ros2_clients import DOMAINS, CycloneClient, FastClient, until
 
 from pliant.base.errors import BridgeError, DeviceError, WireError
 from pliant.ros.ros2 import Ros2Node
-from pliant.ros.ros2.participant import CYCLONE, RtpsParticipant, Sample
+from pliant.ros.ros2.endpoints import Sample
+from pliant.ros.ros2.participant import CYCLONE, RtpsParticipant
 from pliant.ros.ros2.services import Asker, Services, read_request, write_reply
 from pliant.ros.wire import Codec, dds_type_name, registry
 from pliant.ros.wire.rtps.parameters import related_identity

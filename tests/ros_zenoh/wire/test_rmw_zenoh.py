@@ -87,7 +87,6 @@ def test_an_attachment_has_33_bytes_little_endian_with_the_length_of_the_identif
 
 def test_selectors():
     assert token_selector(3) == "@ros2_lv/3/**"
-    assert token_selector(3, "MP") == "@ros2_lv/3/*/*/*/MP/**"
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,6 @@ from pliant.robots.catalogue import CatalogueRobot
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["BLOCKS", "POSITIONS", "ROBOT", "START", "build", "module_position"]
-
 BLOCKS = ("heel", "fascia", "metatarsus")
 """The blocks, from the heel to the toes; block ``heel`` is the body ``heel_block`` on the sensor ``heel_force``."""
 POSITIONS = 6

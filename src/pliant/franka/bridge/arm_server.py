@@ -10,14 +10,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import BridgeError, PliantError, WireError
+from pliant.base.listening import listen
 from pliant.devices.base import Command
 from pliant.franka.bridge.hand_server import HandServer, VacuumServer
-from pliant.franka.bridge.sockets import MAX_HELD, Connection, accepted, listen
+from pliant.franka.bridge.sockets import MAX_HELD, Connection, accepted
 from pliant.franka.wire import fci
 
 if TYPE_CHECKING:
     from pliant.franka.device.arm import FrankaArm, StateValues
-    from pliant.franka.device.cabinet import Answer
     from pliant.franka.device.parameters import Arm
 
 _COUNTERS = ("cycles", "connections", "refused", "lost", "late", "malformed", "timeouts")
@@ -337,7 +337,7 @@ class ArmServer:
             self._answer(name, command_id, "invalid_argument")
         else:
 
-            def answered(answer: Answer) -> None:
+            def answered(answer: fci.Response) -> None:
                 self._answer(answer.command, command_id, answer.status, answer.payload)
 
             self.device.ask(request, answered)

@@ -10,7 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import WireError
-from pliant.franka.bridge.sockets import Connection, accepted, listen, refuse
+from pliant.base.listening import listen
+from pliant.franka.bridge.sockets import Connection, accepted, refuse
 from pliant.franka.wire import fci
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class HandServer:
                 return
             for frame in frames:
                 request = self._decode(frame)
-                if isinstance(request, fci.GripperConnect | fci.VacuumConnect):
+                if isinstance(request, fci.Connect):
                     self._connect(connection, request, frame.command_id)
                 elif connection.udp is None:
                     raise WireError(f"command {frame.command} before Connect (0)", field="command")
@@ -145,9 +146,7 @@ class HandServer:
         self.last_fault = f"the {self.tool}'s client sent a malformed request: {fault}"
         self._drop(connection)
 
-    def _connect(
-        self, connection: Connection, request: fci.GripperConnect | fci.VacuumConnect, command_id: int
-    ) -> None:
+    def _connect(self, connection: Connection, request: fci.Connect, command_id: int) -> None:
         same = request.version == self.version
         if same and connection.udp is None:
             connection.open_udp(self.host, request.udp_port)

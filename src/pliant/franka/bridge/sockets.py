@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import select
 import socket
 import struct
@@ -11,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Literal
 
-from pliant.base.errors import BridgeError, WireError
+from pliant.base.errors import WireError
 from pliant.base.unread import unread_bytes
 from pliant.franka.wire import fci
 
@@ -33,35 +32,6 @@ _KEEP_ALIVE = (
     ((socket.IPPROTO_TCP, socket.TCP_KEEPCNT), 3),
 )
 """Idle time, interval and number of probes, those of libfranka."""
-
-
-def listen(host: str, port: int, what: str) -> socket.socket:
-    """Return a listening socket.
-
-    Args:
-        host: address of this machine.
-        port: TCP port; 0 takes a free one.
-        what: how messages name the listener.
-
-    Raises:
-        BridgeError: the port is in use, or the address is not of this machine.
-    """
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen(64)
-    except OSError as fault:
-        listener.close()
-        if fault.errno == errno.EADDRINUSE:
-            text = f"{what}: TCP port {port} of {host} is in use by another program; stop it or choose another address"
-        elif fault.errno in (errno.EADDRNOTAVAIL, errno.EACCES):
-            text = f"{what}: cannot listen on {host}:{port}: {fault.strerror}"
-        else:
-            text = f"{what}: cannot listen on {host}:{port}: {fault}"
-        raise BridgeError(text, field="port") from None
-    listener.setblocking(False)
-    return listener
 
 
 def accepted(listener: socket.socket) -> Iterator[socket.socket]:

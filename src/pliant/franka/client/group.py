@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pliant.base.errors import DeviceError, PliantError
-from pliant.franka.client.robot import FrankaRobot, RobotState
+from pliant.franka.client.model import RobotState
+from pliant.franka.client.robot import FrankaRobot
 
 DAMPING = np.array([20.0, 20.0, 20.0, 20.0, 5.0, 5.0, 5.0])
 """Of an arm under torques that is brought to rest [N m s/rad]."""  # assumed

@@ -10,14 +10,13 @@ import numpy as np
 from pliant.base.errors import DeviceError, PortError, nearest
 from pliant.base.numerics import Array
 from pliant.franka.client.backend import PERIOD
-from pliant.franka.client.robot import BRAKING, FrankaRobot, RobotState, approach
+from pliant.franka.client.model import RobotState
+from pliant.franka.client.robot import BRAKING, FrankaRobot, approach
 
 if TYPE_CHECKING:
     from pliant.devices.base import DeviceBase
     from pliant.simulation import Simulation
     from pliant.simulation.commander import Channel
-
-__all__ = ["COUNTS", "ArmCommander", "HeldCommand"]
 
 EDGE = 0.05
 """Distance from the position limits at which a commanded velocity is zero [rad]."""  # assumed

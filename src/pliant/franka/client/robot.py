@@ -36,13 +36,11 @@ from pliant.franka.client.simulated import MAX_CYCLES, SimulationArm
 from pliant.franka.device.parameters import Arm, Payload
 from pliant.franka.device.settings import Settings
 from pliant.franka.robots import dynamics, kinematics
-from pliant.franka.robots.build import MOTOR_INERTIA, Q_START, ArmMount, build_arms
+from pliant.franka.robots.arm_model import MOTOR_INERTIA
+from pliant.franka.robots.build import Q_START, ArmMount, build_arms
 from pliant.franka.robots.parameters import HAND
 from pliant.franka.robots.parameters import arm as arm_of
 from pliant.simulation import Simulation
-
-__all__ = ["Frame", "FrankaRobot", "RobotState"]
-
 
 POSITION_GAIN = 2.5 * np.array([6.0, 6.0, 6.0, 6.0, 3.5, 2.5, 2.0])
 """Gain of the position servo [1/s], from FrankaSim: v = gain (q_desired - q) - damping dq."""

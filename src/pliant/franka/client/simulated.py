@@ -19,7 +19,6 @@ from pliant.franka.wire import fci
 
 if TYPE_CHECKING:
     from pliant.franka.device.arm import StateValues
-    from pliant.franka.device.cabinet import Answer
     from pliant.franka.device.gripper import GripperAnswer
     from pliant.simulation import Simulation
 
@@ -53,7 +52,7 @@ class SimulationArm:
         self._owned = owned
         self._steps = self.device.period_ns // simulation.dt_ns
         self.device.client = "a program"
-        self._move: list[Answer | GripperAnswer] = []
+        self._move: list[fci.Response | GripperAnswer] = []
         self._mode = ""
         self._cycle()
 
@@ -99,9 +98,9 @@ class SimulationArm:
     def idle(self) -> None:
         self._cycle()
 
-    def _ask(self, name: str, **fields: object) -> list[Answer | GripperAnswer]:
+    def _ask(self, name: str, **fields: object) -> list[fci.Response | GripperAnswer]:
         """Send a request, step until its first answer, and return the list that further answers go to."""
-        answers: list[Answer | GripperAnswer] = []
+        answers: list[fci.Response | GripperAnswer] = []
         future = self.device.request(name, answered=answers.append, **fields)
         for _ in range(MAX_CYCLES):
             self._cycle()
@@ -112,7 +111,7 @@ class SimulationArm:
             raise DeviceError(f"{name} was not answered within {MAX_CYCLES * PERIOD:g} s", field=name)
         return answers
 
-    def _require(self, name: str, **fields: object) -> list[Answer | GripperAnswer]:
+    def _require(self, name: str, **fields: object) -> list[fci.Response | GripperAnswer]:
         answers = self._ask(name, **fields)
         if answers[0].status not in ("success", "started"):
             raise DeviceError(f"{name} was refused: {answers[0].status} (the robot's mode is {self.mode})", field=name)
@@ -192,7 +191,7 @@ class SimulationArm:
         if self.device.gripper is None:
             raise DeviceError(f"{self.device.name} has no hand", field="hand")
         asked = hand_request(action, values)
-        answers: list[Answer | GripperAnswer] = []
+        answers: list[fci.Response | GripperAnswer] = []
         future = self.device.request(f"gripper_{action}", answered=answers.append, **dataclasses.asdict(asked))
 
         def result() -> bool | None:

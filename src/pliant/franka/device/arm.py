@@ -21,7 +21,7 @@ from pliant.base.errors import DeviceError
 from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo, Sample, button, request
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
-from pliant.franka.device.cabinet import Answer, Cabinet, Motion
+from pliant.franka.device.cabinet import Cabinet, Motion
 from pliant.franka.device.gripper import Gripper, GripperAnswer
 from pliant.franka.device.imperfections import NO_IMPERFECTIONS, Imperfections, JointNoise
 from pliant.franka.device.memory import DT
@@ -263,7 +263,7 @@ REQUESTS: dict[type, str] = {
 }
 """Type of a request of the robot's interface -> name of the device's request with the same fields."""
 
-Answered = Callable[["Answer | GripperAnswer"], None]
+Answered = Callable[["fci.Response | GripperAnswer"], None]
 
 
 class FrankaArm(DeviceBase):
@@ -499,7 +499,7 @@ class FrankaArm(DeviceBase):
         self._ticket += 1
         statuses: list[str] = []
 
-        def note(answer: Answer | GripperAnswer) -> None:
+        def note(answer: fci.Response | GripperAnswer) -> None:
             statuses.append(answer.status)
             if answered is not None:
                 answered(answer)
@@ -516,7 +516,7 @@ class FrankaArm(DeviceBase):
             )
         return status
 
-    def _deliver(self, answer: Answer | GripperAnswer) -> None:
+    def _deliver(self, answer: fci.Response | GripperAnswer) -> None:
         waiting = self._waiting if answer.command_id in self._waiting else self._waiting_tool
         receive = waiting.get(answer.command_id)
         if answer.status != "started":

@@ -42,20 +42,6 @@ _SUCCESS_WINDOW = 100
 """Commands over which the success rate is computed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Answer of the cabinet to a request."""
-
-    command: str
-    """Class name of the request."""
-    command_id: int
-    """Number that the request was given."""
-    status: str
-    """Name of the status; `pliant.franka.wire.fci.status_number` gives the number of a version."""
-    payload: bytes = b""
-    """Bytes that follow the status."""
-
-
 @dataclass(slots=True, eq=False)
 class Motion:
     """A running motion."""
@@ -147,7 +133,7 @@ class Cabinet:
         self._memory, self._set = self.configuration.memory, self.configuration.set
         self.fields = m = self.configuration.fields
         """Arrays of the kernels' record by name (views)."""
-        self.answers: list[Answer] = []
+        self.answers: list[fci.Response] = []
         self.motion: Motion | None = None
         """The running motion, the same object until it ends; None without a motion."""
         self._recovery: tuple[int | None, int] | None = None
@@ -275,7 +261,7 @@ class Cabinet:
             self._recover()
         return self._torque
 
-    def take_answers(self) -> list[Answer]:
+    def take_answers(self) -> list[fci.Response]:
         """Return the answers that are due, and remove them."""
         answers, self.answers = self.answers, []
         return answers
@@ -426,7 +412,7 @@ class Cabinet:
             self._recovery = (None, self._recovery[1])
         self.answers.clear()
 
-    def cancel(self) -> list[Answer]:
+    def cancel(self) -> list[fci.Response]:
         """Return the answers of requests that a reset ends: who waits for them must not wait for ever."""
         self.answers.clear()
         if self.motion is not None:
@@ -438,7 +424,7 @@ class Cabinet:
 
     def _say(self, command: str, command_id: int | None, status: str) -> None:
         if command_id is not None:
-            self.answers.append(Answer(command, command_id, status))
+            self.answers.append(fci.Response(command, command_id, status))
 
     def user_stop(self, pressed: bool) -> None:
         """Press or release the external activation device. Pressed: the motion ends and the arm holds."""
@@ -559,7 +545,7 @@ class Cabinet:
                 status = "success"
             except (ModelError, DeviceError):
                 status = "invalid_argument"
-        self.answers.append(Answer(name, command_id, status))
+        self.answers.append(fci.Response(name, command_id, status))
 
     def _move(self, r: fci.Move, command_id: int) -> None:
         m, state = self.fields, self.state
@@ -567,7 +553,7 @@ class Cabinet:
         if status is None and (state.robot_mode not in (RobotMode.IDLE, RobotMode.MOVE) or self._recovery is not None):
             status = "not_possible"
         if status is not None:
-            self.answers.append(Answer("Move", command_id, status))
+            self.answers.append(fci.Response("Move", command_id, status))
             return
         if self.motion is not None:
             # The new motion starts from the present state of the running one.
@@ -602,7 +588,7 @@ class Cabinet:
         state.robot_mode = RobotMode.MOVE
         state.motion_generator_mode = r.motion_generator + 1
         state.controller_mode = r.controller
-        self.answers.append(Answer("Move", command_id, "started"))
+        self.answers.append(fci.Response("Move", command_id, "started"))
 
     def _stop_move(self, r: fci.StopMove, command_id: int) -> None:
         mode = self.state.robot_mode
@@ -613,7 +599,7 @@ class Cabinet:
                 self._finish("preempted", command_id)
             return
         status = {RobotMode.REFLEX: "reflex", RobotMode.USER_STOPPED: "emergency"}.get(RobotMode(mode), "success")
-        self.answers.append(Answer("StopMove", command_id, status))
+        self.answers.append(fci.Response("StopMove", command_id, status))
 
     def _automatic_error_recovery(self, r: fci.AutomaticErrorRecovery, command_id: int) -> None:
         mode = self.state.robot_mode
@@ -625,7 +611,7 @@ class Cabinet:
         elif mode == RobotMode.IDLE:
             status = "success"
         if status is not None:
-            self.answers.append(Answer("AutomaticErrorRecovery", command_id, status))
+            self.answers.append(fci.Response("AutomaticErrorRecovery", command_id, status))
             return
         self._return_inside(self.settings.recovery_margin)
         self._recovery = (command_id, self.settings.recovery_ms)
@@ -634,7 +620,7 @@ class Cabinet:
     def _get_cartesian_limit(self, r: fci.GetCartesianLimit, command_id: int) -> None:
         eye = tuple(np.eye(4).T.reshape(-1).tolist())
         payload = fci.cartesian_limit_payload((0.0, 0.0, 0.0), eye, False)
-        self.answers.append(Answer("GetCartesianLimit", command_id, "success", payload))
+        self.answers.append(fci.Response("GetCartesianLimit", command_id, "success", payload))
 
 
 _HANDLERS: dict[type, Callable[[Cabinet, Any, int], None]] = {

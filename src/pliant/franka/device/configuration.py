@@ -14,7 +14,7 @@ from pliant.base.numerics import Array
 from pliant.franka.device.dynamics import link_table
 from pliant.franka.device.memory import DT, FILTER, MEMORY, THRESHOLD
 from pliant.franka.device.parameters import NO_PAYLOAD, Arm, Payload, is_transform
-from pliant.franka.device.settings import Collision, Settings
+from pliant.franka.device.settings import Settings
 from pliant.franka.wire import fci
 
 _MAX_STIFFNESS = 14250.0
@@ -127,7 +127,7 @@ class Configuration:
         """Set a number of the record."""
         self.memory[name][0] = value
 
-    def _thresholds(self, c: Collision | fci.SetCollisionBehavior) -> None:
+    def _thresholds(self, c: fci.SetCollisionBehavior) -> None:
         for name, row in THRESHOLD._asdict().items():
             side, phase = name.split("_")
             for kind in ("torque", "force"):

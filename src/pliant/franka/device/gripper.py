@@ -14,7 +14,10 @@ from pliant.franka.device.memory import DT
 from pliant.franka.device.parameters import Hand
 from pliant.franka.wire import fci
 
-__all__ = ["Gripper", "GripperAnswer", "HandTasks"]
+STIFFNESS = 2000.0
+"""Of the position control of the fingers [N/m]."""  # assumed
+DAMPING = 40.0
+"""Of the same [N s/m]."""  # assumed
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +89,14 @@ class Gripper(HandTasks[_Task]):
     Args:
         hand: geometry and limits.
         width: opening at start [m].
-        stiffness: of the finger position control [N/m].
-        damping: of the finger position control [N s/m].
 
     The force that `step` returns acts on each finger, positive opening. Position control follows a reference that
     moves at the asked speed; a blocked finger presses with at most the asked force.
     """
 
-    def __init__(self, hand: Hand, *, width: float, stiffness: float = 2000.0, damping: float = 40.0) -> None:
+    def __init__(self, hand: Hand, *, width: float) -> None:
         super().__init__()
         self.hand = hand
-        self.stiffness = stiffness  # assumed
-        self.damping = damping  # assumed
         self.reset(width)
 
     def reset(self, width: float) -> None:
@@ -130,7 +129,7 @@ class Gripper(HandTasks[_Task]):
             self.is_grasped = False
             self.answers.append(GripperAnswer(4, command_id, "success"))
             return
-        if isinstance(request, fci.GripperConnect):
+        if isinstance(request, fci.Connect):
             raise TypeError("Connect is answered by the server")
         command = {fci.GripperHoming: 1, fci.GripperGrasp: 2, fci.GripperMove: 3}[type(request)]
         if isinstance(request, fci.GripperHoming):
@@ -215,7 +214,7 @@ class Gripper(HandTasks[_Task]):
         if self._hold_force != 0.0:
             return self._hold_force
         # The stroke of each finger is half of the width.
-        force, limit = 0.5 * (self.stiffness * (self._reference - width) - self.damping * rate), self._limit
+        force, limit = 0.5 * (STIFFNESS * (self._reference - width) - DAMPING * rate), self._limit
         return limit if force > limit else -limit if force < -limit else force
 
     def _step_grasp(self, task: _Task, width: float) -> None:

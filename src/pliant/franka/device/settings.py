@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pliant.base.errors import DeviceError, nearest
-from pliant.franka.wire.fci import ERRORS
+from pliant.franka.wire.fci import ERRORS, SetCollisionBehavior
 
 ErrorOrigin = Literal["client", "guiding", "desk", "not simulated"]
 
@@ -34,26 +34,18 @@ CHECKS = frozenset(name for name, origin in ERROR_ORIGINS.items() if origin in (
 """Errors that the cabinet can raise."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collision:
-    """Thresholds of contact (lower) and collision (upper)."""
-
-    lower_torque_acceleration: tuple[float, ...] = (20.0, 20.0, 18.0, 18.0, 16.0, 14.0, 12.0)
-    """[N m] while accelerating. The defaults are those of the vendor's examples; the robot's own are not published."""
-    upper_torque_acceleration: tuple[float, ...] = (20.0, 20.0, 18.0, 18.0, 16.0, 14.0, 12.0)
-    """[N m]."""
-    lower_torque_nominal: tuple[float, ...] = (20.0, 20.0, 18.0, 18.0, 16.0, 14.0, 12.0)
-    """[N m] at constant velocity."""
-    upper_torque_nominal: tuple[float, ...] = (20.0, 20.0, 18.0, 18.0, 16.0, 14.0, 12.0)
-    """[N m]."""
-    lower_force_acceleration: tuple[float, ...] = (20.0, 20.0, 20.0, 25.0, 25.0, 25.0)
-    """[N, N m] while accelerating."""
-    upper_force_acceleration: tuple[float, ...] = (20.0, 20.0, 20.0, 25.0, 25.0, 25.0)
-    """[N, N m]."""
-    lower_force_nominal: tuple[float, ...] = (20.0, 20.0, 20.0, 25.0, 25.0, 25.0)
-    """[N, N m] at constant velocity."""
-    upper_force_nominal: tuple[float, ...] = (20.0, 20.0, 20.0, 25.0, 25.0, 25.0)
-    """[N, N m]."""
+COLLISION = SetCollisionBehavior(
+    **{
+        f"{side}_{kind}_{phase}": thresholds
+        for kind, thresholds in (
+            ("torque", (20.0, 20.0, 18.0, 18.0, 16.0, 14.0, 12.0)),
+            ("force", (20.0, 20.0, 20.0, 25.0, 25.0, 25.0)),
+        )
+        for phase in ("acceleration", "nominal")
+        for side in ("lower", "upper")
+    }
+)
+"""Thresholds at start [N m; N, N m]: those of the vendor's examples, as the robot's own are not published."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +60,7 @@ class Settings:
     """Of both impedance controllers."""  # assumed
     nullspace_stiffness: float = 50.0
     """Stiffness of the elbow in Cartesian impedance [N m/rad]."""  # assumed
-    collision: Collision = field(default_factory=Collision)
+    collision: SetCollisionBehavior = COLLISION
     """Thresholds at start."""
     observer_gain: float = 2.0 * 3.141592653589793 * 10.0
     """Gain of the momentum observer [1/s]: external torques are low-passed at 10 Hz."""  # assumed

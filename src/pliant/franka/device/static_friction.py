@@ -19,8 +19,6 @@ from pliant.laws import PreslidingFriction
 from pliant.laws.friction_kernels import friction_step
 from pliant.laws.layout import F_LEVEL, F_PARAMETERS, pack_friction
 
-__all__ = ["bristles", "bristles_step", "packed"]
-
 PRESLIDING = 2.0e-4
 """Deflection of a bristle at the break-away torque [rad]."""  # assumed
 DAMPING = (5.0, 5.0, 5.0, 5.0, 1.0, 1.0, 1.0)

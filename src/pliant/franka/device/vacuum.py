@@ -61,7 +61,7 @@ class VacuumGripper(HandTasks[_Task]):
 
     def request(self, request: fci.VacuumRequest, command_id: int = 0) -> None:
         """Handle a request; its answer appears in `answers` when the operation has ended."""
-        if isinstance(request, fci.VacuumConnect):
+        if isinstance(request, fci.Connect):
             raise TypeError("Connect is answered by the server")
         if isinstance(request, fci.VacuumStop):
             if self._task is not None:

@@ -31,20 +31,6 @@ from pliant.model import Camera, ForceTorque, Robot
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = [
-    "MOTOR_INERTIA",
-    "Q_START",
-    "ArmMount",
-    "Block",
-    "HeldTag",
-    "Surroundings",
-    "TagPlace",
-    "WristCamera",
-    "build_arms",
-    "world",
-]
-
-
 Q_START = np.array([0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.785])
 """Start of a simulated arm [rad]: near the ready pose but not in it, because a client that moves to the ready pose
 refuses a path of zero length."""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import pose, rotation_from_rpy
-from pliant.franka.robots.build import MOTOR_INERTIA, ArmMount, Block, HeldTag, Surroundings, WristCamera, build_arms
+from pliant.franka.robots.arm_model import MOTOR_INERTIA
+from pliant.franka.robots.build import ArmMount, Block, HeldTag, Surroundings, WristCamera, build_arms
 from pliant.franka.robots.parameters import FER
 
 if TYPE_CHECKING:

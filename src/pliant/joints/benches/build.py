@@ -96,17 +96,13 @@ class MuscleOptions(BenchOptions):
     """Options of ``pam-1dof``."""
 
     load_mass: float = option(2.0, unit="kg", low=0.0, high=100.0, source="assumed")
-    """Mass of the load, a point."""
     load_distance: float = option(0.25, unit="m", low=0.0, high=2.0, source="assumed")
-    """Distance of the load from the axis."""
     link_inertia: float = option(0.02, unit="kg m^2", low=0.0, high=100.0, source="assumed")
-    """Inertia of the link without the load, about the axis."""
     preset: float = option(1.5e5, unit="Pa", low=0.0, high=1.0e6, source="assumed")
     """Mean gauge pressure of the muscles before the first command."""
     hysteresis: bool = option(True, source="assumed")
     """Whether the threads of the braid have friction, which gives the muscles their hysteresis."""
     mode: int = option(6, low=0, high=6, source="assumed")
-    """Operation mode of the actuators, 0 to 6."""
 
 
 # -- law and looks of each ---------------------------------------------------------------------------------
@@ -266,10 +262,6 @@ def build(bench: Bench, options: BenchOptions) -> Robot:
 
     The axis is horizontal; a positive angle lifts the load from the horizontal pose. The link's centre of mass is on
     the axis and the load is a point, so the inertia about the axis is link_inertia + load_mass load_distance^2.
-
-    Args:
-        bench: which one.
-        options: its options.
     """
     from pliant.model import Robot
     from pliant.model.inertia import set_inertia

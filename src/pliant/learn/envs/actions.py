@@ -12,8 +12,6 @@ from pliant.base.errors import ModelError, PortError
 from pliant.laws.compile import bound
 from pliant.learn.envs.task import Action, Task, World, evaluate
 
-__all__ = ["ActionWriter", "Scale", "checked_actions", "joined_observation", "observe", "reward_terms"]
-
 
 class _Target(NamedTuple):
     """Where the values of the actions go."""

@@ -82,7 +82,6 @@ class DeviceBatch(RobotBatch):
         return np.stack([engine.observed if name == "observed" else getattr(engine.data, name) for engine in engines])
 
     def steps(self) -> NDArray[np.int64]:
-        """Return the number of steps of each world since its last reset, shape (worlds,)."""
         return self._steps.copy()
 
     def diverged_at(self) -> NDArray[np.int64]:

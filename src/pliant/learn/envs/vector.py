@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 gymnasium = load_gymnasium()
 
-__all__ = ["BatchEnv", "BatchOptions"]
-
 Infos = dict[str, Any]
 """Arrays by name, as Gymnasium has them."""
 RENDERED = 16

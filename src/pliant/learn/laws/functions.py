@@ -25,7 +25,8 @@ from pliant.laws import layout
 from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.base import Law
 from pliant.laws.compile import law_functions, step_kernels
-from pliant.learn.laws.translate import ARRAY, REAL, Translation, translate
+from pliant.learn.laws.translate import Translation, translate
+from pliant.learn.laws.values import ARRAY, REAL
 
 if TYPE_CHECKING:
     import warp as wp

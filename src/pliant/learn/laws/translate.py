@@ -33,8 +33,6 @@ from pliant.learn.laws.values import (
     node_name,
 )
 
-__all__ = ["ARRAY", "REAL", "Translation", "translate"]
-
 PRELUDE = '''\
 def least(a: real, b: real):
     """Python's min: a where either is NaN."""

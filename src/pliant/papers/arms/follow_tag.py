@@ -30,9 +30,8 @@ from pliant.franka.robots.torso import CAMERA, Q_LEFT, Q_RIGHT, TAG, base
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
 from pliant.vision.poses import facing_pose, pose_features
-from pliant.vision.tasks import SmoothStart, solve
+from pliant.vision.tasks import AdaptiveGain, SmoothStart, solve
 from pliant.vision.vision_force import FeatureAdmittance, HybridPoseServo, ToolLoad
-from pliant.vision.visual_servoing import AdaptiveGain
 
 if TYPE_CHECKING:
     from pliant.papers.arms.torso import Torso

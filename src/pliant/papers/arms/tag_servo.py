@@ -26,9 +26,8 @@ from pliant.vision.checks import require_fresh
 from pliant.vision.detector import tag_corners
 from pliant.vision.points import project_points
 from pliant.vision.poses import facing_pose, nearest_alike_pose, pose_features
-from pliant.vision.tasks import Task
+from pliant.vision.tasks import AdaptiveGain, Task
 from pliant.vision.visual_servoing import (
-    AdaptiveGain,
     ServoMonitor,
     ServoStatus,
     VisualServo,
@@ -39,7 +38,7 @@ from pliant.vision.visual_servoing import (
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
-    from pliant.franka.client.robot import RobotState
+    from pliant.franka.client.model import RobotState
 
 __all__ = [
     "Cell",
@@ -357,7 +356,7 @@ class Plant:
 
 def _arm(start: Start, setup: Setup, rendered: bool, plant: Plant | None) -> dict[str, object]:
     """Return the keywords of `build_arm` for a cell."""
-    from pliant.franka.robots.build import MOTOR_INERTIA
+    from pliant.franka.robots.arm_model import MOTOR_INERTIA
 
     plant = plant or Plant()
     return {

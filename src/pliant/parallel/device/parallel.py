@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from pliant.rods.robot import ContinuumParallelRobot
     from pliant.rods.solution import Solution
 
-__all__ = ["ParallelRobotDevice"]
-
 log = logging.getLogger("pliant")
 LINE_POINTS = 101  # of a centre line, as many as the Gazebo simulator draws
 LONGEST_INTERVAL = 0.1  # between commands of a stream, whose joints are interpolated [s]  # assumed

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pliant.rods.description import RobotDescription
     from pliant.rods.solution import Solution
 
-__all__ = ["MechanismState", "ParallelMechanism", "Servo", "find_mechanism", "mechanism_of"]
-
 OWN_WRENCH = 6
 """Numbers at the start of MuJoCo's ``userdata``, a part of the state: the wrench that `MechanismState` has put on the
 plate, so that forces of others on it stay."""

@@ -26,8 +26,6 @@ from pliant.rods.segments import Segments, State, end_stiffness
 from pliant.rods.solution import Centreline, surface_strain
 from pliant.rods.spline import CubicSpline
 
-__all__ = ["RodEquilibrium", "solve_rod"]
-
 CUTS, MAX_CUTS = 16, 64
 """Segments of a rod, beside those that begin at a load; doubled while the accuracy is not reached."""
 ACCURACY = 2e-6

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from pliant.rods import ContinuumParallelRobot, Solution
     from pliant.rods.path import Path as SolvedPath
 
-__all__ = ["solve"]
-
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,8 +32,6 @@ from pliant.rods.kernels.side_by_side import shoot_states
 from pliant.rods.kernels.stability import stability_margin
 from pliant.rods.kernels.step import apply_step, condense, condense_again, solve_plate
 
-__all__ = ["follow"]
-
 ONE_STEP = 2e-6  # residual from which one Newton step with its own derivatives converges
 AFTER = 1e3  # residual after such a step by the square of that before it, at most
 CONVERGED = 1e-8  # residual of a row before its last step, whose derivatives may be old

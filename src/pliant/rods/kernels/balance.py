@@ -8,8 +8,6 @@ from pliant.rods.kernels.jit import INLINED, INNER
 from pliant.rods.kernels.joint_rows import chain_columns, joint_rows, passive_rows
 from pliant.rods.kernels.layout import FORCE, FREEDOMS, JOINT_COLUMN, LIMBS, MOMENT, PASSIVE_ROW
 
-__all__ = ["residual"]
-
 
 @njit(**INLINED)
 def external_wrench(md, xx, wrench, follower, b, bx, sens):

@@ -75,8 +75,6 @@ from pliant.rods.kernels.layout import (
     TWIST,
 )
 
-__all__ = ["STAGE_ABSCISSAE", "advance"]
-
 # The formula. Stage i is at STAGE_ABSCISSAE[i] of a step. The first stages use the slopes 0 to 4 (EARLY); the later
 # ones use 0 and 3 to 10 (LATE), so the slope of the last stage takes the place of slope 2.
 STAGE_ABSCISSAE = (

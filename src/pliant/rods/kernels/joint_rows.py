@@ -44,8 +44,6 @@ from pliant.rods.kernels.layout import (
 )
 from pliant.rods.kernels.poses import add_cross, multiply, read_quaternion
 
-__all__ = ["chain_columns", "joint_rows", "passive_rows"]
-
 
 @njit(**INLINED)
 def joint_rows(md, wk, xx, i, sens):

@@ -33,8 +33,6 @@ from pliant.rods.kernels.side_by_side import shoot_states
 from pliant.rods.kernels.stability import stability_margin
 from pliant.rods.kernels.step import apply_step, condense, in_plate_axes, solve_plate
 
-__all__ = ["solve"]
-
 NO_INTEGRATION, TIPS_ONLY, TIPS_AND_COLUMNS = range(3)  # what has to be integrated before the residual
 SLOW = 1e-2  # factor of the residual in a step above which columns are integrated anew; and residual
 DIVERGED = 1e9  # residual at which nothing more is tried

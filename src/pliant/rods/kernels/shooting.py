@@ -51,8 +51,6 @@ from pliant.rods.kernels.layout import (
 )
 from pliant.rods.kernels.poses import multiply, read_quaternion, rotation_log, turn, write_quaternion
 
-__all__ = ["place_bases", "quaternion_scale", "shoot", "start_record"]
-
 
 @njit(**INLINED)
 def start_record(w, root, wrench):

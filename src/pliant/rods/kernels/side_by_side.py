@@ -65,8 +65,6 @@ from pliant.rods.kernels.layout import (
 )
 from pliant.rods.kernels.poses import write_quaternion
 
-__all__ = ["shoot_states"]
-
 
 @njit(fastmath=FAST, **INNER)
 def write_slopes(w):

@@ -33,8 +33,6 @@ from pliant.rods.kernels.layout import (
 )
 from pliant.rods.kernels.shooting import quaternion_scale, start_record
 
-__all__ = ["stability_margin", "survey"]
-
 
 @njit(**INNER)
 def stability_margin(md, wk):

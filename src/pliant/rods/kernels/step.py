@@ -27,8 +27,6 @@ from pliant.rods.kernels.layout import (
 )
 from pliant.rods.kernels.poses import turn
 
-__all__ = ["apply_step", "condense", "condense_again", "in_plate_axes", "solve_plate"]
-
 
 @njit(fastmath=FAST, **INNER)
 def condense(md, wk, segments, inverse):

@@ -18,8 +18,6 @@ from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 from pliant.simulation.rate_timer import RateTimer
 
-__all__ = ["serve_board"]
-
 
 def board_joints(device: SampleSource) -> list[str]:
     """Return the names of a board's joints; those of a recorded board stand in its fields."""

@@ -20,8 +20,6 @@ from pliant.ros.wire.message import Message
 from pliant.ros2_control.interface import ControlSystem, control_of
 from pliant.simulation.answers import answered
 
-__all__ = ["serve_controller_manager"]
-
 NAME = "controller_manager"
 BROADCASTER = "joint_state_broadcaster"
 TYPES = {

@@ -16,18 +16,12 @@ from pliant.ros.bridge.kinematics import KinematicTree
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros2_control.tree import urdf_of_tree
 
-__all__ = ["Description", "described", "serve_description"]
-
 MARK = "<!-- by pliant -->"
 """Comment by which a parameter of an earlier run is told from one that a launch file has set."""
 
 
 class Description:
-    """The description of a robot.
-
-    Args:
-        robot: the robot.
-    """
+    """The description of a robot."""
 
     def __init__(self, robot: Robot) -> None:
         self.root, self._meshes, source = urdf_of_tree(robot)

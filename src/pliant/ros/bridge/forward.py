@@ -21,8 +21,6 @@ from pliant.ros.wire.message import Message
 from pliant.ros2_control.interface import control_of
 from pliant.simulation.answers import answered
 
-__all__ = ["ForwardController", "serve_forward_controllers"]
-
 TAKE_TOPICS = {1: "command", 2: "commands"}
 """Topic in each generation of ROS: that of JointGroupPositionController, and that of forward_command_controller."""
 POSITION_MODES = (Mode.PID_REFS, Mode.PID_EQ_PRESET)

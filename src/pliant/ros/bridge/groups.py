@@ -24,8 +24,6 @@ from pliant.ros.bridge.trajectory_controller import Limb
 from pliant.ros.bridge.trajectory_topics import serve_controller
 from pliant.ros2_control.source import HINGE, SLIDE, servo_of
 
-__all__ = ["CompliantLimb", "DirectLimb", "serve_groups"]
-
 DIRECT = "position_direct"
 """Command mode of boards that take the position of each axis at each step."""
 FOLLOWING = ("position", DIRECT, "mixed")

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory_controller import Limb, TrajectoryController
 
-__all__ = ["serve_controller"]
-
 STATE_RATE = 50.0
 """joint_trajectory_controller's state_publish_rate [Hz]."""
 TAKE_TOPICS = {1: "command", 2: "joint_trajectory"}

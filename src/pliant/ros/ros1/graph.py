@@ -15,8 +15,6 @@ from pliant.ros.wire import Codec, Framer
 from pliant.ros.wire.message import MessageCallback, ServiceCallback
 from pliant.ros.wire.tcpros import HEADER_LIMIT
 
-__all__ = ["QUEUE_BYTES", "Graph", "Publication", "Service", "Subscription"]
-
 QUEUE = 1000
 """Messages that wait for one subscriber before the oldest is dropped."""
 QUEUE_BYTES = 16 * 2**20
@@ -81,7 +79,6 @@ class Publication(TopicHandle):
 
     @property
     def active(self) -> bool:
-        """Whether a message would go anywhere; if not, it need not be encoded."""
         return bool(self.connections) or self.latch
 
     def send(self, data: bytes) -> None:

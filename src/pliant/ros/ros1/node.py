@@ -186,7 +186,6 @@ class Ros1Node(Node):
                 self.master.register(proxy(self.master_uri), self.subscriptions["/" + topic.strip("/")])
 
     def unsubscribe(self, topic: str) -> None:
-        """Stop listening."""
         topic = "/" + topic.strip("/")
         with self._lock:
             subscription = self.subscriptions.pop(topic, None)

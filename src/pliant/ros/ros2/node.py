@@ -20,9 +20,9 @@ from pliant.ros.bridge.names import domain_number
 from pliant.ros.bridge.node import Node, TopicHandle
 from pliant.ros.bridge.outbox import Outbox
 from pliant.ros.ros2.discovery import discovery
-from pliant.ros.ros2.endpoints import FRAGMENT_SIZE
+from pliant.ros.ros2.endpoints import FRAGMENT_SIZE, Reader, Sample, Writer
 from pliant.ros.ros2.names import NodeNames
-from pliant.ros.ros2.participant import Reader, RtpsParticipant, Sample, Writer
+from pliant.ros.ros2.participant import RtpsParticipant
 from pliant.ros.ros2.services import Services
 from pliant.ros.wire import Codec, Registry, dds_type_name
 from pliant.ros.wire.definitions_node import KILTED_TEXTS
@@ -258,7 +258,6 @@ class Ros2Node(Node):
         self.subscribe(topic, type_name, callback, latch=True)
 
     def unsubscribe(self, topic: str) -> None:
-        """Stop listening."""
         with self._lock:
             reader = self._readers.pop("/" + topic.strip("/"), None)
         if reader is not None:
@@ -325,7 +324,6 @@ class Ros2Node(Node):
         publication.drops += state.lost - before
 
     def flush(self) -> None:
-        """Send what is queued, in the caller's thread."""
         self.outbox.flush()
 
     def wait_for(self, condition: threading.Condition, answered: Callable[[], bool], timeout: float) -> bool:

@@ -65,8 +65,6 @@ from pliant.ros.wire.rtps.parameters import (
     related_identity,
 )
 
-__all__ = ["CYCLONE", "Reader", "RtpsParticipant", "Sample", "Writer"]
-
 SPREAD = 62
 """How many participants of this machine are looked for by their well-known ports."""
 LEASE = 20.0

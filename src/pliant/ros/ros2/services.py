@@ -16,12 +16,11 @@ from dataclasses import dataclass
 
 from pliant.base.errors import BridgeError, PliantError, WireError
 from pliant.base.threads import WorkerPool
-from pliant.ros.ros2.participant import CYCLONE, Reader, RtpsParticipant, Sample, Writer
+from pliant.ros.ros2.endpoints import Reader, Sample, Writer
+from pliant.ros.ros2.participant import CYCLONE, RtpsParticipant
 from pliant.ros.wire import CDR_LITTLE_ENDIAN, Codec, ServiceType, dds_type_name
 from pliant.ros.wire.message import DeferredService, Message, Respond, ServiceCallback
 from pliant.ros.wire.rtps.parameters import VENDOR_NAMES, related_parameters
-
-__all__ = ["Asker", "Respond", "Services", "convention", "read_request", "write_reply"]
 
 DEPTH = 50
 """Replies that are kept until they have arrived."""

@@ -14,8 +14,6 @@ from pliant.ros.wire.definitions import SERVICES, TEXTS, TEXTS_2
 from pliant.ros.wire.definitions_node import ACTIONS, NODE_SERVICES, NODE_TEXTS, action_parts
 from pliant.ros.wire.definitions_ros1 import ROS1_SERVICES, ROS1_TEXTS
 
-__all__ = ["PRIMITIVES", "Field", "MessageType", "Registry", "ServiceType", "dds_type_name", "registry"]
-
 PRIMITIVES: dict[str, str] = {
     "bool": "?", "byte": "b", "char": "B", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i",
     "uint32": "I", "int64": "q", "uint64": "Q", "float32": "f", "float64": "d",

@@ -47,14 +47,9 @@ def topic_key(domain: int, name: str, dds_type: str, type_hash: str) -> str:
     return f"{domain}/{name.strip('/')}/{dds_type}/{type_hash}"
 
 
-def token_selector(domain: int, kind: str = "") -> str:
-    """Return the key expression that matches the tokens of a domain.
-
-    Args:
-        domain: number of the ROS domain.
-        kind: one of `KINDS`; "" for all.
-    """
-    return f"{ADMIN_SPACE}/{domain}/*/*/*/{kind}/**" if kind else f"{ADMIN_SPACE}/{domain}/**"
+def token_selector(domain: int) -> str:
+    """Return the key expression that matches the tokens of a domain, given by its number."""
+    return f"{ADMIN_SPACE}/{domain}/**"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

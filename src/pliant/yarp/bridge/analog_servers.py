@@ -20,8 +20,6 @@ from pliant.yarp.model.services import (
 )
 from pliant.yarp.wire.sensors import SENSOR_GROUPS, SensorNames
 
-__all__ = ["serve_analog_servers"]
-
 
 def serve_analog_servers(served: Served) -> set[str]:
     """Open the ports of the servers that the robot describes in front of its sensors.

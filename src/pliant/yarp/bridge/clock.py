@@ -18,8 +18,6 @@ from pliant.yarp.wire import Bottle, Vocab, bottle
 from pliant.yarp.wire.records import Method, call_of, parse_method
 from pliant.yarp.wire.values import FAIL
 
-__all__ = ["serve_clock"]
-
 CLOCK_QUEUE = 5000
 """Times that wait for a slow reader; at 1 kHz they are five seconds."""
 MAX_STEPS = 1_000_000

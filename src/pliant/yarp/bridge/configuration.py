@@ -31,7 +31,7 @@ class ServerAddress:
         return f"{self.host}:{self.port}"
 
 
-def parse_address(text: str, option: str = "server") -> ServerAddress:
+def parse_address(text: str) -> ServerAddress:
     """Return the address of a text such as ``127.0.0.1:10000``; without a port it is `DEFAULT_PORT`.
 
     Raises:
@@ -40,7 +40,7 @@ def parse_address(text: str, option: str = "server") -> ServerAddress:
     match = re.fullmatch(r"([\w.\-]+)(?::(\d{1,5}))?", text.strip())
     port = int(match[2]) if match and match[2] else DEFAULT_PORT
     if match is None or port > 65535:
-        raise BridgeError(f"{option} is {text!r}; must be HOST or HOST:PORT, such as 127.0.0.1:10000", field=option)
+        raise BridgeError(f"server is {text!r}; must be HOST or HOST:PORT, such as 127.0.0.1:10000", field="server")
     return ServerAddress(match[1], port)
 
 

@@ -44,8 +44,6 @@ from pliant.yarp.wire.objects import Stamp, vector
 from pliant.yarp.wire.records import PROTOCOL_VERSION, Fields, Pid
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Vocab, number, text
 
-__all__ = ["CONTROL_MODES", "INTERACTION_MODES", "REMOTE_VARIABLES", "answer", "command", "user_scale"]
-
 Row = list[Any]
 CELSIUS = 273.15
 

@@ -18,20 +18,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pliant.base.errors import PliantError, WireError
-from pliant.base.listening import listening_address
+from pliant.base.listening import listen, listening_address
 from pliant.base.threads import Threads, WorkerPool
 from pliant.yarp.bridge import inputs
 from pliant.yarp.bridge.calls import NameClient, ask_administration, connect_ports
 from pliant.yarp.bridge.configuration import DEFAULT_PORT, ServerAddress
 from pliant.yarp.bridge.messages import Arrival
-from pliant.yarp.bridge.network import JOIN_TIMEOUT_S, listen
+from pliant.yarp.bridge.network import JOIN_TIMEOUT_S
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.bridge.reactor import Reactor
 from pliant.yarp.wire import Bottle, Contact, Query, Vocab, bottle, format_bottle, parse_bottle
 from pliant.yarp.wire.nameserver import ANY, NO_SUCH_PORT, Answer, encode_answer, parse_contact
 from pliant.yarp.wire.values import FAIL, OK, Value, text
-
-__all__ = ["NameServer", "first_client_port"]
 
 LAST_FIRST_PORT = 30_000
 """Largest number of the first TCP port that is given to a client, below those that Linux gives to connections."""

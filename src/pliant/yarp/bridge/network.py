@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import logging
 import os
 import socket
@@ -13,7 +12,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from pliant.base.errors import BridgeError, PliantError, WireError, printable
-from pliant.base.listening import listening_address
+from pliant.base.listening import listen, listening_address
 from pliant.base.threads import Threads, WorkerPool
 from pliant.yarp.bridge import inputs
 from pliant.yarp.bridge.calls import NameClient, tell_removed
@@ -33,25 +32,6 @@ WORKERS = 2
 MAX_JOBS = 1000
 """Most connections that wait to be dialled."""
 _log = logging.getLogger("pliant.yarp.bridge")
-
-
-def listen(host: str, number: int, what: str) -> socket.socket:
-    """Return a listening socket; number 0 takes a free port.
-
-    Raises:
-        BridgeError: the address is not of this machine, or the port is in use.
-    """
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, number))
-        listener.listen(64)
-    except OSError as fault:
-        listener.close()
-        why = "is in use by another program" if fault.errno == errno.EADDRINUSE else f"cannot be used: {fault.strerror}"
-        raise BridgeError(f"{what}: TCP port {number} of {host} {why}", field="port") from None
-    listener.setblocking(False)
-    return listener
 
 
 class Network:

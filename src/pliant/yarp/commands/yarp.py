@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pliant.yarp.client import YarpNetwork
     from pliant.yarp.wire import Bottle
 
-__all__ = ["yarp"]
-
 yarp = App(name="yarp", help="Read, write, call and connect ports of a YARP network, without an installation of YARP.")
 
 Server = Annotated[str, Parameter(help="Name server, HOST:PORT; default: YARP's configuration, else 127.0.0.1:10000.")]

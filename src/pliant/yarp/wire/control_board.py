@@ -15,16 +15,6 @@ from pliant.yarp.wire.board_calls import CALLS
 from pliant.yarp.wire.records import PROTOCOL_CALL, Fields, Method, call_of, encode_fields, return_value
 from pliant.yarp.wire.values import FAIL, Bottle, Vocab, bottle
 
-__all__ = [
-    "INTERFACES",
-    "METHODS",
-    "REFUSED",
-    "RETURN_VALUES",
-    "decode_request",
-    "encode_help",
-    "encode_reply",
-]
-
 RETURN_VALUES = {
     "ok": "done",
     "err1": "generic error",

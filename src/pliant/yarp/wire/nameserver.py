@@ -19,20 +19,6 @@ from pliant.yarp.wire.connection import MAX_NAME
 from pliant.yarp.wire.text import MAX_TEXT
 from pliant.yarp.wire.values import Bottle, bottle
 
-__all__ = [
-    "ANY",
-    "END",
-    "MAX_QUERY",
-    "NO_SUCH_PORT",
-    "Answer",
-    "Contact",
-    "Query",
-    "decode_answer",
-    "encode_answer",
-    "is_complete",
-    "parse_contact",
-]
-
 END = "*** end of message"
 """Last line of an answer."""
 ANY = "..."

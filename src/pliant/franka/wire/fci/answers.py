@@ -85,7 +85,7 @@ def status_name(version: int, command: str, number: int) -> str:
     return names[number]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Response:
     """An answer of the robot."""
 
@@ -94,7 +94,7 @@ class Response:
     command_id: int
     """That of the request."""
     status: str
-    """Name of the status."""
+    """Name of the status; `status_number` gives the number of a version."""
     payload: bytes = b""
     """Bytes that follow the status: the server's version (Connect), a URDF, a library, a Cartesian limit."""
 

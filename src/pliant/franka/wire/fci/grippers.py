@@ -8,12 +8,12 @@ from typing import Any, Generic, TypeVar
 
 from pliant.base.errors import WireError, nearest
 from pliant.franka.wire.fci.frames import FieldCodec, Frame, encode_frame
+from pliant.franka.wire.fci.requests import Connect
 
 __all__ = [
     "GRIPPER_PORT",
     "GRIPPER_VERSION",
     "VACUUM_VERSION",
-    "GripperConnect",
     "GripperGrasp",
     "GripperHoming",
     "GripperMove",
@@ -21,7 +21,6 @@ __all__ = [
     "GripperState",
     "GripperStop",
     "Vacuum",
-    "VacuumConnect",
     "VacuumDropOff",
     "VacuumRequest",
     "VacuumState",
@@ -52,16 +51,6 @@ _CONNECT_STATUSES = ("success", "incompatible_version")
 R = TypeVar("R")
 
 # ------------------------------------------------------------------------------------------------- gripper
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GripperConnect:
-    """Open the conversation with the gripper."""
-
-    version: int
-    """Protocol version of the client."""
-    udp_port: int
-    """Port on which the client expects the gripper's states."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +89,7 @@ class GripperStop:
     """End the running motion."""
 
 
-GripperRequest = GripperConnect | GripperHoming | GripperGrasp | GripperMove | GripperStop
+GripperRequest = Connect | GripperHoming | GripperGrasp | GripperMove | GripperStop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,16 +113,6 @@ encode_gripper_state, decode_gripper_state = _GRIPPER_STATE.pack, _GRIPPER_STATE
 
 
 # ------------------------------------------------------------------------------------------ vacuum gripper
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VacuumConnect:
-    """Open the conversation with the vacuum gripper."""
-
-    version: int
-    """Protocol version of the client."""
-    udp_port: int
-    """Port on which the client expects the vacuum gripper's states."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +140,7 @@ class VacuumStop:
     """End the running operation."""
 
 
-VacuumRequest = VacuumConnect | Vacuum | VacuumDropOff | VacuumStop
+VacuumRequest = Connect | Vacuum | VacuumDropOff | VacuumStop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,7 +251,7 @@ class _Conversation(Generic[R]):
 _gripper = _Conversation[GripperRequest](
     "gripper",
     {
-        GripperConnect: ("H1", "H1"),
+        Connect: ("H1", "H1"),
         GripperHoming: (),
         GripperGrasp: ("d1",) * 5,
         GripperMove: ("d1", "d1"),
@@ -284,7 +263,7 @@ encode_gripper_response, decode_gripper_response = _gripper.encode_response, _gr
 
 _vacuum = _Conversation[VacuumRequest](
     "vacuum gripper",
-    {VacuumConnect: ("H1", "H1"), Vacuum: ("B1", "B1", "q1"), VacuumDropOff: ("q1",), VacuumStop: ()},
+    {Connect: ("H1", "H1"), Vacuum: ("B1", "B1", "q1"), VacuumDropOff: ("q1",), VacuumStop: ()},
 )
 encode_vacuum_request, decode_vacuum_request = _vacuum.encode_request, _vacuum.decode_request
 encode_vacuum_response, decode_vacuum_response = _vacuum.encode_response, _vacuum.decode_response

@@ -19,8 +19,6 @@ from pliant.learn.compliance.task import ComplianceTask, Measure, TaskParameter
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["BUDGET", "TASK", "build_thrower", "evaluate"]
-
 BUDGET = 10.0
 """Positive mechanical work that the motors may do before the ball leaves [J]; ours: fewer than half of 300
 random throws of each joint type stay within it."""

@@ -17,8 +17,6 @@ from pliant.batch.distributions import Distribution
 from pliant.learn.envs.task import Action, Task, World
 from pliant.model import Robot
 
-__all__ = ["STANDING", "fallen", "height", "robot", "task"]
-
 JOINTS = ("hip", "knee")
 LENGTH = 0.2
 """Length of thigh and shank [m]; assumed."""

@@ -20,8 +20,6 @@ from pliant.batch.distributions import Distribution
 from pliant.learn.envs.task import Action, Task, World
 from pliant.model import Robot
 
-__all__ = ["DEPTH", "depth", "inserted", "offset", "robot", "task"]
-
 ARM = "franka"
 """Name of the arm's device."""
 STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)

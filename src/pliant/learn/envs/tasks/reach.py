@@ -15,8 +15,6 @@ from pliant.batch.distributions import Distribution
 from pliant.learn.envs.task import Action, Task, World
 from pliant.model import Robot
 
-__all__ = ["distance", "force", "reached", "robot", "task"]
-
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4", "joint_5")
 _STATE = tuple(f"{joint}/{quantity}" for quantity in ("position", "velocity") for joint in JOINTS)
 WALL = 0.14

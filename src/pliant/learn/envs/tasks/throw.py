@@ -16,8 +16,6 @@ from pliant.batch.distributions import Distribution
 from pliant.learn.envs.task import Action, Task, World, preset_actions
 from pliant.model import Robot
 
-__all__ = ["GROUND", "JOINTS", "distance", "landed", "robot", "task"]
-
 JOINTS = ("joint_1", "joint_2")
 _STATE = tuple(f"{joint}/{quantity}" for quantity in ("position", "velocity") for joint in JOINTS)
 RADIUS = 0.015

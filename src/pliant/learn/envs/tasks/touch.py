@@ -19,20 +19,6 @@ from pliant.batch.distributions import Distribution, Uniform
 from pliant.learn.envs.task import Action, Task, World, preset_actions
 from pliant.model import Robot
 
-__all__ = [
-    "FORCE",
-    "LOAD",
-    "NAMES",
-    "OPTIONS",
-    "TOUCH",
-    "angle_error",
-    "force",
-    "force_error",
-    "robot",
-    "task",
-    "touching",
-]
-
 JOINT = "joint"
 NAMES = (f"{JOINT}/position", f"{JOINT}/velocity", "input/target", "input/touch")
 """Names of the observation's elements, for a policy that runs on the robot."""

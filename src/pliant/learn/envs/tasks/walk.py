@@ -15,8 +15,6 @@ from pliant.batch.distributions import Distribution
 from pliant.learn.envs.task import Action, Task, World
 from pliant.model import Robot
 
-__all__ = ["LEGS", "height", "robot", "task", "upright"]
-
 LEGS = tuple(
     f"{side}_{joint}"
     for side in "lr"

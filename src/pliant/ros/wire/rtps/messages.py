@@ -82,33 +82,35 @@ class InfoSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Data:
-    """One sample."""
-
-    writer: bytes
-    """Entity that wrote it."""
-    sequence: int
-    """Its number."""
-    payload: bytes | None = None
-    """Encapsulation and content; None where there is neither data nor key."""
-    reader: bytes = UNKNOWN_ENTITY
-    """Entity that shall read it; zeros for every reader that is matched."""
-    inline: Parameters = ()
-    """Quality of service beside the sample."""
-    key: bool = False
-    """Whether the payload is the key alone, as when an instance is disposed of."""
-    little: bool = True
-    """Byte order of the numbers in ``inline``, as read; what is written has the order of its message."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataFrag:
-    """Some fragments of a sample."""
+class _OfSample:
+    """What a sample and its fragments have in common."""
 
     writer: bytes
     """Entity that wrote it."""
     sequence: int
     """Number of the sample."""
+    reader: bytes = UNKNOWN_ENTITY
+    """Entity that shall read it; zeros for every reader that is matched."""
+    inline: Parameters = ()
+    """Quality of service beside the sample."""
+    key: bool = False
+    """Whether the sample is a key alone, as when an instance is disposed of."""
+    little: bool = True
+    """Byte order of the numbers in ``inline``, as read; what is written has the order of its message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Data(_OfSample):
+    """One sample."""
+
+    payload: bytes | None = None
+    """Encapsulation and content; None where there is neither data nor key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataFrag(_OfSample):
+    """Some fragments of a sample."""
+
     first: int
     """Number of the first fragment here, from 1."""
     count: int
@@ -119,14 +121,6 @@ class DataFrag:
     """Length of the whole sample [bytes]."""
     payload: bytes
     """The fragments."""
-    reader: bytes = UNKNOWN_ENTITY
-    """Entity that shall read it."""
-    inline: Parameters = ()
-    """Quality of service beside the sample."""
-    key: bool = False
-    """Whether the sample is a key alone."""
-    little: bool = True
-    """Byte order of the numbers in ``inline``, as read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,25 +9,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-__all__ = [
-    "ANKLE_HEIGHT",
-    "ANKLE_TO_KNEE",
-    "HIP_SPACING",
-    "JOINTS",
-    "KNEE_TO_HIP",
-    "PAD_ARMATURE",
-    "PAD_SLICES",
-    "PARTS",
-    "REST",
-    "SIDES",
-    "SOLE",
-    "SOLE_FORWARD",
-    "STANDING_HEIGHT",
-    "WAIST_TO_HIP",
-    "Joint",
-    "leg_angles",
-]
-
 SIDES = {"l": 1.0, "r": -1.0}
 """First letter of the names on each side -> sign of y."""
 
