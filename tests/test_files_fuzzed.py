@@ -55,7 +55,7 @@ OPENERS = {
 
 READ_ELSEWHERE = {
     "base/codecache.py": "machine code of pliant's own cache, checked by its digest",
-    "base/journal.py": "a journal of its own, and pliant's own source",
+    "tasks/journal.py": "a journal of its own, and pliant's own source",
     "base/unread.py": "/proc",
     "cli/application.py": "the null device",
     "cli/doctor.py": "the checkout's pyproject.toml and /proc",

@@ -37,9 +37,12 @@ BETWEEN_WINGS = {
     ("bags", "ros"),
     ("compare.commands", "films"),
     ("experiments", "films"),
+    ("experiments", "tasks"),
     ("identification.randomized", "batch"),
     ("learn", "batch"),
     ("learn.backend", "sweep"),
+    ("learn.bench", "tasks"),
+    ("learn.compliance", "tasks"),
     ("learn.envs.pictures", "camera"),
     ("export", "ros2_control"),
     ("feet.fit", "identification"),
@@ -55,12 +58,14 @@ BETWEEN_WINGS = {
     ("parallel", "rods"),
     ("parallel.page", "page"),
     ("parallel.ros", "ros"),
+    ("rods", "tasks"),
     ("ros", "ros2_control"),
     ("ros.package", "export"),
     ("ros.policy", "learn"),
     ("shadow", "batch"),
     ("shadow.log", "identification"),
     ("sweep", "batch"),
+    ("sweep", "tasks"),
     ("gazebo_yarp", "control_boards"),
     ("gazebo_yarp", "yarp"),
     ("gazebo_yarp.plugins", "objects"),
@@ -71,15 +76,17 @@ BETWEEN_WINGS = {
     ("tubes", "rods"),
     ("vision", "camera"),
     ("walking.robots", "feet"),
+    ("walking.trials", "tasks"),
     ("ros_zenoh", "ros"),
 }
 """Part of a wing -> the other wing that it may import. Papers may import all wings."""
-PURE = {"laws", "camera", "control", "parallel", "rods", "tendons", "tubes", "vision"}
+PURE = {"laws", "camera", "control", "parallel", "rods", "tasks", "tendons", "tubes", "vision"}
 """Rooms and wings whose modules see neither MuJoCo nor the engine, but for those of `NOT_PURE`; so does every wire."""
 NOT_PURE = {
     "camera": {"device", "renderer", "wing"},
     "parallel": {"device", "entry", "format", "model", "page", "ros", "wing"},
     "rods": {"commands", "design", "figures", "model", "wing"},
+    "tasks": {"options", "wing"},
     "tendons": {"commands", "device", "entry", "format", "model", "page", "wing"},
     "tubes": {"commands", "listed", "wing"},
     "vision": {"client", "pictures_bridge", "tags", "wing"},

@@ -34,7 +34,6 @@ from file_mutations import (
 
 import pliant
 from pliant.bags import open_bag, read_bag, read_traces
-from pliant.base.journal import read_journal
 from pliant.experiments.curves import read_curve
 from pliant.experiments.report import write_index
 from pliant.feet.measured import read_trials, write_trials
@@ -62,6 +61,7 @@ from pliant.simulation import read_commands, read_scenario
 from pliant.simulation.replay import open_replay
 from pliant.sweep.plan import SweepPlan, parse_variation
 from pliant.sweep.table import ResultFolder
+from pliant.tasks.journal import read_journal
 from pliant.vision.client import SharedPictures
 from pliant.vision.wire.pictures import PictureHeader, encode_header
 from pliant.yarp.bridge.configuration import read_configuration
