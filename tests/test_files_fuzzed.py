@@ -69,7 +69,7 @@ READ_ELSEWHERE = {
     "franka/device/model_library.py": "the library that was compiled just before",
     "franka/log.py": "numpy parses rows that were read",
     "franka/wrench_file.py": "six numbers that an experiment's own process maps",
-    "laws/autodiff.py": "pliant's own cache",
+    "symbolic/derivation.py": "pliant's own cache",
     "laws/compile.py": "pliant's own cache",
     "learn/envs/sb3.py": "/proc",
     "learn/warp.py": "/proc",

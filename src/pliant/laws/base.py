@@ -62,8 +62,8 @@ class Law:
     * ``energy(q, theta_1, theta_2, p) -> float``
     * ``references(equilibrium, preset, p) -> (ref_1, ref_2)``, the reference map (optional)
 
-    A subclass that defines only ``energy`` gets ``torques`` and ``stiffness`` by differentiation
-    (`pliant.laws.autodiff`).
+    A subclass that defines only ``energy`` gets ``torques`` and ``stiffness`` by differentiation, from the wing that
+    declares a ``derivation``.
 
     Raises:
         LawError: a parameter is not a finite number or violates a rule of the law.
@@ -236,7 +236,7 @@ def _age(cls: type, kernel: str) -> float:
 
 def _derive_kernels(cls: type[Law]) -> None:
     """Give a law the kernels that follow from its energy, beside those that are as new as the energy."""
-    from pliant.laws.autodiff import derive
+    from pliant.base.wing import offers
 
     age = _age(cls, "energy")
     energy = next(vars(base)["energy"] for base in cls.__mro__ if "energy" in vars(base))
@@ -244,7 +244,14 @@ def _derive_kernels(cls: type[Law]) -> None:
     function = getattr(function, "py_func", function)
     if not isinstance(energy, staticmethod) or not isinstance(function, types.FunctionType):
         raise LawError(f"{cls.__name__}.energy must be a @staticmethod", field="energy")
-    derived = derive(function, cls.parameter_fields(), f"{cls.__module__}.{cls.__qualname__}")
+    found = offers("derivation")
+    if not found:
+        raise LawError(
+            f"{cls.__name__} has kernels older than its energy, or none, and no installed wing derives them; write "
+            "torques and stiffness",
+            field="energy",
+        )
+    derived = found[0].load()(function, cls.parameter_fields(), f"{cls.__module__}.{cls.__qualname__}")
     for name, source in (("energy",) * 2, ("torques",) * 2, ("stiffness",) * 2, ("reported_stiffness", "stiffness")):
         if name == "energy" or _age(cls, name) > age:
             kernel = derived[source]
