@@ -20,7 +20,6 @@ from pliant.laws import (
     SEA,
     AwAS2,
     Backlash,
-    Cable,
     Cogging,
     CompliantActuator,
     Creep,
@@ -39,6 +38,7 @@ from pliant.laws import (
 )
 from pliant.model import Robot
 from pliant.robots import list_robots
+from pliant.tendons.cable import Cable
 
 FREE = DCMotor(friction=PreslidingFriction(torque=0.0))
 ARM = """<mujoco><option timestep="{h}" integrator="implicitfast"/><worldbody><body><joint name="j" axis="0 1 0"

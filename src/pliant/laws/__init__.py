@@ -4,7 +4,6 @@ from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.awas2 import AwAS2
 from pliant.laws.base import Law, LawValues, get_law, law, registered_laws
 from pliant.laws.bavs import BAVS
-from pliant.laws.cable import Cable
 from pliant.laws.fields import COMMAND_NAMES, COMMANDS, JOINT_FIELDS, JointCommand, JointField
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
@@ -28,7 +27,6 @@ __all__ = [
     "ActuatorTraces",
     "AwAS2",
     "Backlash",
-    "Cable",
     "Cogging",
     "CompliantActuator",
     "Creep",

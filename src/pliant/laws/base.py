@@ -15,6 +15,7 @@ Sign convention of all laws, with the stored energy H(q, theta_1, theta_2):
 from __future__ import annotations
 
 import dataclasses
+import logging
 import math
 import types
 import typing
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.base.errors import LawError, nearest
+from pliant.base.errors import LawError, PliantError, nearest
 from pliant.base.numerics import Array
 from pliant.base.options import check_values, describe, option, place_of
 
@@ -274,7 +275,7 @@ def law(name: str) -> Callable[[L], L]:
     def register(cls: L) -> L:
         if not name.replace("_", "").isalnum():
             raise LawError(f"law name {name!r}; must be letters, digits and underscores", field="name")
-        other = _LAWS.get(name)
+        other = _LAWS.get(name) or _law_of_a_wing(name, cls)
         if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
             raise LawError(
                 f"the law {name!r} is registered twice, at {place_of(other)} and {place_of(cls)}; "
@@ -313,18 +314,36 @@ def law(name: str) -> Callable[[L], L]:
     return register
 
 
+def _law_of_a_wing(name: str, cls: type[Law]) -> type[Law] | None:
+    """Return the law that a wing declares under a name, if it is another class than the one to be registered."""
+    if cls.__module__.startswith("pliant."):  # reading the entry points takes 10 ms, and these names are no user's
+        return None
+    from pliant.base.wing import offer
+
+    found = offer("laws", name)
+    return None if found is None or found.value == f"{cls.__module__}:{cls.__qualname__}" else found.load()
+
+
 def registered_laws() -> dict[str, type[Law]]:
-    """Return the registered laws by name."""
-    return dict(_LAWS)
+    """Return the laws by name: those that are registered, and those of wings."""
+    from pliant.base.wing import offers
+
+    for found in offers("laws"):
+        if found.key not in _LAWS:
+            try:
+                found.load()
+            except PliantError as error:  # the laws of the other wings work
+                logging.getLogger("pliant.wings").warning("%s", error)
+    return dict(sorted(_LAWS.items()))
 
 
 def get_law(name: str) -> type[Law]:
-    """Return the law class registered under a name.
+    """Return the law class of a name.
 
     Raises:
-        LawError: no law is registered under that name.
+        LawError: there is no law of that name.
     """
-    try:
-        return _LAWS[name]
-    except KeyError:
-        raise LawError(f"no law named {name!r}; {nearest(name, _LAWS)}", field="law") from None
+    found = _LAWS.get(name) or registered_laws().get(name)
+    if found is None:
+        raise LawError(f"no law named {name!r}; {nearest(name, _LAWS)}", field="law")
+    return found
