@@ -82,12 +82,25 @@ BETWEEN_WINGS = {
     ("ros_zenoh", "ros"),
 }
 """Part of a wing -> the other wing that it may import. Papers may import all wings."""
-PURE = {"laws", "camera", "control", "parallel", "rods", "symbolic", "tasks", "tendons", "tubes", "vision"}
+PURE = {
+    "laws",
+    "camera",
+    "control",
+    "parallel",
+    "rods",
+    "spring_tables",
+    "symbolic",
+    "tasks",
+    "tendons",
+    "tubes",
+    "vision",
+}
 """Rooms and wings whose modules see neither MuJoCo nor the engine, but for those of `NOT_PURE`; so does every wire."""
 NOT_PURE = {
     "camera": {"device", "renderer", "wing"},
     "parallel": {"device", "entry", "format", "model", "page", "ros", "wing"},
     "rods": {"commands", "design", "figures", "model", "wing"},
+    "spring_tables": {"wing"},
     "symbolic": {"wing"},
     "tasks": {"options", "wing"},
     "tendons": {"commands", "device", "entry", "format", "model", "page", "wing"},

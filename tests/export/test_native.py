@@ -32,12 +32,12 @@ from pliant.laws import (
     PreslidingFriction,
     QbMove,
     Strength,
-    TableSEA,
     Tendon,
     Thermal,
 )
 from pliant.model import Robot
 from pliant.robots import list_robots
+from pliant.spring_tables import TableSEA
 from pliant.tendons.cable import Cable
 
 FREE = DCMotor(friction=PreslidingFriction(torque=0.0))

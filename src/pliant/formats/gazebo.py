@@ -24,21 +24,7 @@ from pliant.formats.block_tags import block_tags
 from pliant.formats.sensor_tags import is_sensor_plugin
 from pliant.formats.source import tag_readers
 from pliant.formats.tags import Tags, place_of
-from pliant.laws import (
-    BAVS,
-    PID,
-    SEA,
-    AwAS2,
-    CompliantActuator,
-    DCMotor,
-    Law,
-    McKibben,
-    Mode,
-    PneumaticDrive,
-    PreslidingFriction,
-    QbMove,
-    TableSEA,
-)
+from pliant.laws import PID, CompliantActuator, DCMotor, Law, Mode, PneumaticDrive, PreslidingFriction, get_law
 from pliant.laws.pneumatics import VALVE_GAINS
 from pliant.model.interface import JointInterface
 from pliant.model.parameters import MODE_NAMES, change_actuator, put_value
@@ -50,8 +36,8 @@ class PluginKind:
 
     name: str
     """The X of libX_plugin.so."""
-    law: type[Law]
-    """Law of the spring."""
+    law_name: str
+    """Name of the law of the spring."""
     springs: Mapping[str, str]
     """Parameter of the law by tag."""
     motors: tuple[str, ...]
@@ -64,6 +50,11 @@ class PluginKind:
     """Tags of ``springs`` that name a file, relative to the description."""
     flags: tuple[str, ...] = ()
     """Tags of ``springs`` that are true or false."""
+
+    @property
+    def law(self) -> type[Law]:
+        """Law of the spring."""
+        return get_law(self.law_name)
 
     @property
     def motor_tags(self) -> Mapping[str, str]:
@@ -110,14 +101,14 @@ PLUGINS: dict[str, PluginKind] = {
     for kind in (
         PluginKind(
             name="sea",
-            law=SEA,
+            law_name="sea",
             springs={"spring_k": "k", "max_def": "max_deflection"},
             motors=("mot_",),
             controllers=("ctrl_",),
         ),
         PluginKind(
             name="qbmove",
-            law=QbMove,
+            law_name="qbmove",
             springs={
                 "spring_a1": "a1",
                 "spring_k1": "k1",
@@ -130,7 +121,7 @@ PLUGINS: dict[str, PluginKind] = {
         ),
         PluginKind(
             name="bavs",
-            law=BAVS,
+            law_name="bavs",
             springs={
                 "spring_a": "a",
                 "spring_b": "b",
@@ -143,7 +134,7 @@ PLUGINS: dict[str, PluginKind] = {
         ),
         PluginKind(
             name="awas_ii",
-            law=AwAS2,
+            law_name="awas_ii",
             springs={"spring_Ks": "Ks", "spring_L": "L", "spring_r_t": "r_t", "max_def": "max_deflection"},
             motors=("mot_",),
             controllers=("ctrl_",),
@@ -151,7 +142,7 @@ PLUGINS: dict[str, PluginKind] = {
         ),
         PluginKind(
             name="pam",
-            law=McKibben,
+            law_name="pam",
             springs={
                 "muscle_radius": "radius",
                 "muscle_length": "length",
@@ -166,7 +157,7 @@ PLUGINS: dict[str, PluginKind] = {
         ),
         PluginKind(
             name="sea_table",
-            law=TableSEA,
+            law_name="sea_table",
             springs={"spring_table": "table", "spring_odd": "odd", "spring_scale": "torque_scale"},
             files=("spring_table",),
             flags=("spring_odd",),

@@ -14,7 +14,6 @@ from pliant.laws.pneumatics import PneumaticDrive
 from pliant.laws.qbmove import QbMove
 from pliant.laws.sea import SEA
 from pliant.laws.spring import Creep, Hysteresis, Strength
-from pliant.laws.spring_table import TableSEA
 from pliant.laws.transmission import Backlash, Gear, Tendon
 
 __all__ = [
@@ -45,7 +44,6 @@ __all__ = [
     "PreslidingFriction",
     "QbMove",
     "Strength",
-    "TableSEA",
     "Tendon",
     "Thermal",
     "closed_stiffness",

@@ -79,11 +79,6 @@ PARAMETERS = 177
 MAGIC = 71917.0
 """Mark of pliant's actuators; like the law keys short enough to survive six printed digits."""
 
-# -- behind the parameters of every actuator: the table of a law that has one (`pliant.laws.spring_table`) ----
-T_COUNT = PARAMETERS  # number of knots
-T_KNOTS = PARAMETERS + 1  # position, torque, slope and energy of each knot
-T_KNOT = 4
-
 # -- inside a friction block ------------------------------------------------------------------------------
 F_LEVEL = 0
 F_STIFFNESS = 1
