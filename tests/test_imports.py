@@ -56,6 +56,7 @@ BETWEEN_WINGS = {
     ("franka.robots", "vision"),
     ("franka_ros", "franka"),
     ("franka_ros", "ros"),
+    ("joints.benches", "muscles"),
     ("lerobot", "franka"),
     ("parallel", "rods"),
     ("parallel.page", "page"),
@@ -83,9 +84,10 @@ BETWEEN_WINGS = {
 }
 """Part of a wing -> the other wing that it may import. Papers may import all wings."""
 PURE = {
-    "laws",
     "camera",
     "control",
+    "laws",
+    "muscles",
     "parallel",
     "rods",
     "spring_tables",
@@ -98,6 +100,7 @@ PURE = {
 """Rooms and wings whose modules see neither MuJoCo nor the engine, but for those of `NOT_PURE`; so does every wire."""
 NOT_PURE = {
     "camera": {"device", "renderer", "wing"},
+    "muscles": {"wing"},
     "parallel": {"device", "entry", "format", "model", "page", "ros", "wing"},
     "rods": {"commands", "design", "figures", "model", "wing"},
     "spring_tables": {"wing"},

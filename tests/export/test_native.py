@@ -27,7 +27,6 @@ from pliant.laws import (
     Electrical,
     Gear,
     Hysteresis,
-    McKibben,
     Mode,
     PreslidingFriction,
     QbMove,
@@ -36,6 +35,7 @@ from pliant.laws import (
     Thermal,
 )
 from pliant.model import Robot
+from pliant.muscles import McKibben
 from pliant.robots import list_robots
 from pliant.spring_tables import TableSEA
 from pliant.tendons.cable import Cable

@@ -6,8 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.laws import BAVS, SEA, AwAS2, Law, McKibben, QbMove, get_law, law, registered_laws
+from pliant.laws import BAVS, SEA, AwAS2, Law, QbMove, get_law, law, registered_laws
 from pliant.laws.functions import saturate, where
+from pliant.muscles import McKibben
 from pliant.spring_tables import TableSEA
 from pliant.tendons.cable import Cable
 

@@ -24,8 +24,7 @@ from pliant.formats.block_tags import block_tags
 from pliant.formats.sensor_tags import is_sensor_plugin
 from pliant.formats.source import tag_readers
 from pliant.formats.tags import Tags, place_of
-from pliant.laws import PID, CompliantActuator, DCMotor, Law, Mode, PneumaticDrive, PreslidingFriction, get_law
-from pliant.laws.pneumatics import VALVE_GAINS
+from pliant.laws import PID, CompliantActuator, DCMotor, Drive, Law, Mode, PreslidingFriction, get_law
 from pliant.model.interface import JointInterface
 from pliant.model.parameters import MODE_NAMES, change_actuator, put_value
 
@@ -345,10 +344,11 @@ def _read(
         if tag in reader.tags:
             reader.value(tag, 0.0)
             notes.append(f"{place_of(reader.tags[tag], file)}<{tag}> has no effect, as in the original toolbox")
-    muscles = kind.law.second_input == "pressure"
-    motors = [(_drive if muscles else _motor)(reader, prefix) for prefix in kind.motors]
+    usual = CompliantActuator(kind.law())
+    drive = usual.motor_1 if isinstance(usual.motor_1, Drive) else None
+    motors = [_drive(reader, prefix, drive) if drive else _motor(reader, prefix) for prefix in kind.motors]
     controllers = [
-        _controller(reader, prefix, link=mode == Mode.LINK_PID and i == 0, valve=muscles)
+        _controller(reader, prefix, PID(kp=0.8, kd=0.2) if mode == Mode.LINK_PID and i == 0 else usual.pid_1 or PID())
         for i, prefix in enumerate(kind.controllers)
     ]
     flags = {tag: reader.flag(tag, False) for tag in ("pub_eltau", "pub_state", "sub_ext_tau")}
@@ -409,14 +409,12 @@ def _motor(reader: _Reader, prefix: str) -> DCMotor | None:
     return reader.build(DCMotor, values, {prefix + part: name for part, name in MOTOR_TAGS.items()})
 
 
-def _drive(reader: _Reader, prefix: str) -> PneumaticDrive | None:
-    default = PneumaticDrive()
+def _drive(reader: _Reader, prefix: str, default: Drive) -> Drive | None:
     values = {name: reader.value(prefix + part, getattr(default, name)) for part, name in DRIVE_TAGS.items()}
-    return reader.build(PneumaticDrive, values, {prefix + part: name for part, name in DRIVE_TAGS.items()})
+    return reader.build(type(default), values, {prefix + part: name for part, name in DRIVE_TAGS.items()})
 
 
-def _controller(reader: _Reader, prefix: str, *, link: bool, valve: bool) -> PID | None:
-    default = PID(kp=0.8, kd=0.2) if link else VALVE_GAINS if valve else PID()
+def _controller(reader: _Reader, prefix: str, default: PID) -> PID | None:
     values = {name: reader.value(prefix + part, getattr(default, name)) for part, name in CONTROLLER_TAGS.items()}
     return reader.build(PID, values, {prefix + part: name for part, name in CONTROLLER_TAGS.items()})
 

@@ -7,10 +7,8 @@ from pliant.laws.bavs import BAVS
 from pliant.laws.fields import COMMAND_NAMES, COMMANDS, JOINT_FIELDS, JointCommand, JointField
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
-from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
-from pliant.laws.muscle import McKibben, closed_stiffness, muscle_friction
+from pliant.laws.motor import Cogging, DCMotor, Drive, Electrical, LeverDrive, Thermal
 from pliant.laws.pid import PID
-from pliant.laws.pneumatics import PneumaticDrive
 from pliant.laws.qbmove import QbMove
 from pliant.laws.sea import SEA
 from pliant.laws.spring import Creep, Hysteresis, Strength
@@ -30,6 +28,7 @@ __all__ = [
     "CompliantActuator",
     "Creep",
     "DCMotor",
+    "Drive",
     "Electrical",
     "Gear",
     "Hysteresis",
@@ -38,17 +37,13 @@ __all__ = [
     "Law",
     "LawValues",
     "LeverDrive",
-    "McKibben",
     "Mode",
-    "PneumaticDrive",
     "PreslidingFriction",
     "QbMove",
     "Strength",
     "Tendon",
     "Thermal",
-    "closed_stiffness",
     "get_law",
     "law",
-    "muscle_friction",
     "registered_laws",
 ]

@@ -82,7 +82,10 @@ class Law:
     """Number of motor positions of the law: 1 or 2."""
     second_input: ClassVar[str] = "angle"
     """Type of theta_2: "angle" [rad], "lever" [m] or "none"; with "pressure" both inputs are gauge pressures [Pa] of
-    chambers, and the loads are their volumes with a negative sign (`pliant.laws.muscle_kernels`)."""
+    chambers, and the loads are their volumes with a negative sign."""
+    step: ClassVar[types.ModuleType | None] = None
+    """Module with kernels of a step (``advance``, ``link_torque``, ``observe`` and ``hold``) in place of those of
+    `pliant.laws.kernels`, for a law whose inputs come from a `pliant.laws.motor.Drive`; None for motors."""
 
     def __post_init__(self) -> None:
         check_values(self, LawError)
@@ -111,6 +114,21 @@ class Law:
     def default_stop_stiffness(self) -> float:
         """Default stiffness of the end stop [N m/rad]."""
         return 1000.0
+
+    def complete(self, actuator: Any, put: Callable[[str, object], None]) -> None:
+        """Fill in the drives and controllers of an actuator with the law, if it has a ``step``.
+
+        Args:
+            actuator: the `CompliantActuator`.
+            put: sets a field of it.
+
+        Raises:
+            LawError: a block that does not go with the law.
+        """
+
+    def drive_stiffness(self, actuator: Any, preset: float) -> float:
+        """Return the largest stiffness that the drives of an actuator add to that of the law [N m/rad]."""
+        return 0.0
 
     def max_stiffness(self, preset_range: tuple[float, float] = (0.0, 0.0)) -> float:
         """Return the largest stiffness at unclipped deflections over a range of presets, found on a grid [N m/rad]."""
@@ -299,6 +317,12 @@ def law(name: str) -> Callable[[L], L]:
                 f"{cls.__name__}: second_input is {cls.second_input!r}; must be 'angle', 'lever' or 'pressure', with "
                 "two motors",
                 field="second_input",
+            )
+        if cls.second_input == "pressure" and cls.step is None:
+            raise LawError(
+                f"{cls.__name__}: second_input is 'pressure' and there is no step; derive the class from a law of "
+                "pressures",
+                field="step",
             )
         if cls.references is Law.references and cls.second_input != "angle":
             cls.references = staticmethod(_direct_references)

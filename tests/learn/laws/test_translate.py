@@ -16,7 +16,6 @@ from pliant.laws import (
     get_law,
     kernels,
     layout,
-    muscle_kernels,
     observation_kernels,
     reference_kernels,
     spring_kernels,
@@ -24,6 +23,7 @@ from pliant.laws import (
 from pliant.laws.compile import LAW_KERNELS, law_functions, step_kernels
 from pliant.learn.laws import load_warp
 from pliant.learn.laws.translate import ARRAY, REAL, translate
+from pliant.muscles import kernels as muscle_kernels
 
 STEP = (ARRAY, REAL, REAL, REAL, REAL, REAL, ARRAY, ARRAY)
 OF_MATH = (

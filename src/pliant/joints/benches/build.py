@@ -251,7 +251,7 @@ BENCHES = (
 
 def _threads(made: CompliantActuator) -> PreslidingFriction:
     """Return the friction of the threads of muscles, with that of the bearing."""
-    from pliant.laws import McKibben, muscle_friction
+    from pliant.muscles import McKibben, muscle_friction
 
     law, bearing = made.law, made.link_friction
     assert isinstance(law, McKibben)  # the bench's own

@@ -12,8 +12,9 @@ from scipy.integrate import solve_ivp
 from pliant.batch.worlds import CpuBatch
 from pliant.engine import MujocoEngine
 from pliant.engine.mujoco_engine import hold_pose
-from pliant.laws import PID, CompliantActuator, McKibben, PneumaticDrive, PreslidingFriction, muscle_friction
+from pliant.laws import PID, CompliantActuator, PreslidingFriction
 from pliant.laws.layout import USUAL_PRESETS
+from pliant.muscles import McKibben, PneumaticDrive, muscle_friction
 from pliant.robots.loading import load
 from pliant.spring_tables import TableSEA
 
