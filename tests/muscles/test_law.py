@@ -21,8 +21,8 @@ from pliant.laws import (
     Mode,
     QbMove,
     Strength,
-    law,
 )
+from pliant.laws import law as register
 from pliant.muscles import McKibben, PneumaticDrive, closed_stiffness, muscle_friction
 from pliant.muscles.law import muscle
 
@@ -239,4 +239,4 @@ def test_a_law_of_pressures_without_a_step_of_its_own_is_refused():
         "energy": staticmethod(lambda q, theta_1, theta_2, p: 0.0),
     }
     with pytest.raises(LawError, match="derive the class from a law of pressures"):
-        law("dry")(dataclass(frozen=True)(type("Dry", (Law,), body)))
+        register("dry")(dataclass(frozen=True)(type("Dry", (Law,), body)))
