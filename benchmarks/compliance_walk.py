@@ -15,8 +15,8 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from pliant.base.executor import Executor
 from pliant.base.numerics import holm
+from pliant.tasks.executor import Executor
 from pliant.walking.trials import COURSES, Rate, Walk, mcnemar, walk_many
 
 FEET = ("rigid", "padded", "soft")

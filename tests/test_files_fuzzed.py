@@ -55,7 +55,7 @@ OPENERS = {
 
 READ_ELSEWHERE = {
     "base/codecache.py": "machine code of pliant's own cache, checked by its digest",
-    "base/journal.py": "a journal of its own, and pliant's own source",
+    "tasks/journal.py": "a journal of its own, and pliant's own source",
     "base/unread.py": "/proc",
     "cli/application.py": "the null device",
     "cli/doctor.py": "the checkout's pyproject.toml and /proc",
@@ -69,7 +69,7 @@ READ_ELSEWHERE = {
     "franka/device/model_library.py": "the library that was compiled just before",
     "franka/log.py": "numpy parses rows that were read",
     "franka/wrench_file.py": "six numbers that an experiment's own process maps",
-    "laws/autodiff.py": "pliant's own cache",
+    "symbolic/derivation.py": "pliant's own cache",
     "laws/compile.py": "pliant's own cache",
     "learn/envs/sb3.py": "/proc",
     "learn/warp.py": "/proc",

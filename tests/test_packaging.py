@@ -161,7 +161,7 @@ def report(folder):
 
 
 def derived(folder):
-    from pliant.laws.autodiff import derive
+    from pliant.symbolic.derivation import derive
 
     derive(lambda q, theta_1, k: 0.5 * k * (q - theta_1) ** 2 + 0.03125 * q, ["k"], "test.Fresh")
 

@@ -10,12 +10,12 @@ import pytest
 
 from pliant.base.documents.files import writable_folder
 from pliant.base.errors import PliantError
-from pliant.base.executor import Executor
 from pliant.base.figures import label, new_figure
 from pliant.base.options import option
 from pliant.experiments import Context, Figure, Result, Statement, Table, Target, base, reproduce, runner
 from pliant.experiments.base import experiment
 from pliant.experiments.runner import find_experiment
+from pliant.tasks.executor import Executor
 
 
 @pytest.fixture

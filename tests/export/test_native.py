@@ -20,7 +20,6 @@ from pliant.laws import (
     SEA,
     AwAS2,
     Backlash,
-    Cable,
     Cogging,
     CompliantActuator,
     Creep,
@@ -28,17 +27,18 @@ from pliant.laws import (
     Electrical,
     Gear,
     Hysteresis,
-    McKibben,
     Mode,
     PreslidingFriction,
     QbMove,
     Strength,
-    TableSEA,
     Tendon,
     Thermal,
 )
 from pliant.model import Robot
+from pliant.muscles import McKibben
 from pliant.robots import list_robots
+from pliant.spring_tables import TableSEA
+from pliant.tendons.cable import Cable
 
 FREE = DCMotor(friction=PreslidingFriction(torque=0.0))
 ARM = """<mujoco><option timestep="{h}" integrator="implicitfast"/><worldbody><body><joint name="j" axis="0 1 0"

@@ -31,7 +31,7 @@ from pliant.laws import (
     Tendon,
     Thermal,
 )
-from pliant.laws.pneumatics import VALVE_GAINS
+from pliant.muscles.drive import VALVE_GAINS
 
 pytestmark = pytest.mark.quick
 

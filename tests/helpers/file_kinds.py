@@ -34,7 +34,6 @@ from file_mutations import (
 
 import pliant
 from pliant.bags import open_bag, read_bag, read_traces
-from pliant.base.journal import read_journal
 from pliant.experiments.curves import read_curve
 from pliant.experiments.report import write_index
 from pliant.feet.measured import read_trials, write_trials
@@ -47,7 +46,6 @@ from pliant.gazebo_yarp.ini import read_ini
 from pliant.gazebo_yarp.robot_interface import read_robot_interface
 from pliant.identification.measurements import read_measurement
 from pliant.identification.randomized import _read as read_identified
-from pliant.laws import TableSEA
 from pliant.learn.policy import Policy
 from pliant.parallel.page.pose_path import PosePath
 from pliant.parallel.page.robot_files import read_robot
@@ -60,8 +58,10 @@ from pliant.rods.loaders import load_description
 from pliant.rods.tables import read_table
 from pliant.simulation import read_commands, read_scenario
 from pliant.simulation.replay import open_replay
+from pliant.spring_tables import TableSEA
 from pliant.sweep.plan import SweepPlan, parse_variation
 from pliant.sweep.table import ResultFolder
+from pliant.tasks.journal import read_journal
 from pliant.vision.client import SharedPictures
 from pliant.vision.wire.pictures import PictureHeader, encode_header
 from pliant.yarp.bridge.configuration import read_configuration

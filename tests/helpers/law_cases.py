@@ -6,8 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.laws import BAVS, SEA, AwAS2, Cable, Law, McKibben, QbMove, TableSEA, get_law, law, registered_laws
+from pliant.laws import BAVS, SEA, AwAS2, Law, QbMove, get_law, law, registered_laws
 from pliant.laws.functions import saturate, where
+from pliant.muscles import McKibben
+from pliant.spring_tables import TableSEA
+from pliant.tendons.cable import Cable
 
 
 @law("test_energy_qbmove")

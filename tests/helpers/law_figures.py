@@ -9,9 +9,11 @@ import numpy as np
 
 from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure, saving
 from pliant.engine import MujocoEngine
-from pliant.laws import CompliantActuator, McKibben, Mode, TableSEA, muscle_friction
-from pliant.laws.muscle import muscle
+from pliant.laws import CompliantActuator, Mode
+from pliant.muscles import McKibben, muscle_friction
+from pliant.muscles.law import muscle
 from pliant.robots import build_robot
+from pliant.spring_tables import TableSEA
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "images"
 

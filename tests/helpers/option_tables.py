@@ -26,7 +26,6 @@ from pliant.laws import (
     Hysteresis,
     JointCommand,
     JointField,
-    PneumaticDrive,
     Strength,
     Tendon,
     Thermal,
@@ -35,6 +34,7 @@ from pliant.laws import (
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import LeverDrive
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
+from pliant.muscles import PneumaticDrive
 from pliant.robots import find_robot
 from pliant.ros.bridge import RosOptions
 from pliant.simulation.bridges import bridge_options, list_bridges

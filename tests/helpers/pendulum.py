@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from pliant.laws import BAVS, SEA, AwAS2, Mode, QbMove, TableSEA
+from pliant.laws import BAVS, SEA, AwAS2, Mode, QbMove
+from pliant.spring_tables import TableSEA
 
 LAWS = {"sea": SEA(k=40.0), "qbmove": QbMove(), "bavs": BAVS(), "awas_ii": AwAS2(), "sea_table": TableSEA()}
 PERIOD = 0.4

@@ -6,8 +6,9 @@ from benches import bench
 from pliant.base.errors import LawError
 from pliant.devices import CompliantJoint
 from pliant.engine import MujocoEngine
-from pliant.laws import COMMANDS, JOINT_FIELDS, AwAS2, CompliantActuator, JointField, McKibben, Mode, QbMove, layout
+from pliant.laws import COMMANDS, JOINT_FIELDS, AwAS2, CompliantActuator, JointField, Mode, QbMove, layout
 from pliant.laws.fields import SAMPLED
+from pliant.muscles import McKibben
 
 pytestmark = pytest.mark.quick
 

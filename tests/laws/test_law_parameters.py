@@ -2,12 +2,14 @@
 
 import dataclasses
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from law_cases import EnergyQbMove
 
 from pliant.base.errors import LawError, ModelError, PliantError
+from pliant.base.wing import Wing, declare, withdraw
 from pliant.laws import (
     BAVS,
     PID,
@@ -21,8 +23,10 @@ from pliant.laws import (
     Mode,
     PreslidingFriction,
     QbMove,
+    get_law,
     law,
     layout,
+    registered_laws,
 )
 
 pytestmark = pytest.mark.quick
@@ -314,3 +318,21 @@ def test_all_registered_laws_have_keys_of_their_own():
     keys = [layout.law_key(name) for name in registered_laws()]
     assert len(set(keys)) == len(keys)
     assert max(keys) < 1e6  # six digits survive a text format
+
+
+def test_a_law_of_a_wing_is_found_by_its_name_and_its_name_is_taken():
+    assert get_law("cable").__name__ == "Cable"
+    assert list(registered_laws()) == sorted(registered_laws())
+    with pytest.raises(LawError, match="the law 'cable' is registered twice"):
+        law("cable")(dataclass(frozen=True)(type("Rope", (SEA,), {"__module__": __name__})))
+
+
+def test_a_law_of_a_wing_that_cannot_be_imported_is_left_out_with_one_line(caplog):
+    declare(Wing(name="guest", summary="for this test", laws={"guest_law": "no_such_module:Guest"}))
+    try:
+        assert {"sea", "cable"} <= set(registered_laws())
+        with pytest.raises(LawError, match="no law named 'guest_law'"):
+            get_law("guest_law")
+    finally:
+        withdraw("guest")
+    assert "the wing 'guest': laws 'guest_law' cannot be imported" in caplog.text

@@ -17,12 +17,12 @@ from pliant.laws import (
     CompliantActuator,
     DCMotor,
     Electrical,
-    McKibben,
     Mode,
     PreslidingFriction,
     QbMove,
 )
 from pliant.laws.motor import Cogging, Thermal
+from pliant.muscles import McKibben
 
 DT = 1e-3
 FREE = SEA(k=0.0)

@@ -13,7 +13,6 @@ from pliant.laws import (
     SEA,
     AwAS2,
     Backlash,
-    Cable,
     CompliantActuator,
     Creep,
     DCMotor,
@@ -29,6 +28,7 @@ from pliant.laws import (
     layout,
 )
 from pliant.laws.spring_kernels import advance_motor_end
+from pliant.tendons.cable import Cable
 
 DT = 1e-3
 SPRING = SEA(k=40.0)

@@ -10,12 +10,12 @@ import pytest
 from mutations import quick
 
 from pliant.base.errors import MissingDependency, PliantError
-from pliant.base.journal import read_journal
 from pliant.base.numerics import holm
 from pliant.experiments import Context
 from pliant.experiments.base import Verdict
 from pliant.papers import softfoot_walk
 from pliant.robots import build_robot
+from pliant.tasks.journal import read_journal
 from pliant.walking import trials as walk_trials
 from pliant.walking.trials import (
     COURSES,

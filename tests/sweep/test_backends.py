@@ -7,10 +7,10 @@ import pytest
 from warp_devices import WARP_DEVICES
 
 from pliant.base.errors import MissingDependency, PliantError
-from pliant.base.executor import Executor
 from pliant.batch.measures import Measures
 from pliant.batch.worlds import CpuBatch
 from pliant.sweep import backends, run_sweep
+from pliant.tasks.executor import Executor
 
 SWEEP_DEVICES = [{"cpu": "warp-cpu"}.get(device, device) for device in WARP_DEVICES]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import PliantError
-from pliant.base.journal import code_digest
 from pliant.base.wing import Wing, declare, offers, withdraw
 from pliant.sweep import SweepPlan, Variation, parse_variation
 from pliant.sweep import plan as plans
+from pliant.tasks.journal import code_digest
 
 
 @pytest.mark.parametrize(

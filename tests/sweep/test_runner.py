@@ -10,7 +10,6 @@ import pytest
 from daily import robots_by_day
 
 from pliant.base.errors import DeviceError, MissingDependency, ModelError, PliantError
-from pliant.base.executor import Executor
 from pliant.base.options import describe
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
@@ -22,6 +21,7 @@ from pliant.simulation.commander import commander_of, find_channels
 from pliant.sweep import SweepPlan, Variation, parse_variation, run_sweep
 from pliant.sweep.chunks import run_chunk
 from pliant.sweep.events import DeviceEvents
+from pliant.tasks.executor import Executor
 
 
 @pytest.mark.parametrize("variation", ["elbow.k1=0.001,0.003", "link.pos=0 0 0", "elbow.damping=0.02,0.2"])

@@ -145,6 +145,11 @@ class Wing:
     commanders: Mapping[str, str] = field(default_factory=dict)
     """What holds the commands of a device as a program on the robot does, by the device's signature: functions of the
     simulation, the device and the channels that return a `pliant.simulation.commander.Commander`."""
+    laws: Mapping[str, str] = field(default_factory=dict)
+    """Laws by the name that `pliant.laws.law` registers them under: the classes."""
+    derivation: str = ""
+    """What gives a law with only an energy its other kernels: a function of the energy, the names of the parameters and
+    a label that returns the kernels by name, as `pliant.laws.base.law` asks for them."""
     lists: Mapping[str, str] = field(default_factory=dict)
     """Further tables of `pliant list`, by title: functions that return a list of `Listed`."""
     templates: Mapping[str, str] = field(default_factory=dict)
@@ -246,6 +251,7 @@ class Wings:
         "additions",
         "bridges",
         "robots",
+        "laws",
         "blocks",
         "interfaces",
         "listeners",

@@ -12,7 +12,6 @@ from cyclopts import Parameter
 from pliant.base.errors import PliantError
 
 if TYPE_CHECKING:
-    from pliant.base.executor import Executor
     from pliant.model import Robot
     from pliant.simulation import Bridge, Replay
 
@@ -65,10 +64,6 @@ Packages = Annotated[
     tuple[Path, ...], repeated(name="--package-path", help="Folder with ROS packages; may be repeated.")
 ]
 
-Processes = Annotated[int | None, Parameter(help="Processes that share the cores.")]
-Dask = Annotated[
-    str | None, Parameter(help="Address of the scheduler of a Dask cluster, which simulates instead of this machine.")
-]
 Workers = Annotated[int | None, Parameter(help="Threads; default one per core.")]
 
 FORMS = {"--reference": "JOINT/COMMAND=VALUE", "--column": "QUANTITY=COLUMN", "--unit": "QUANTITY=UNIT"}
@@ -164,20 +159,6 @@ def check_workers(workers: int | None) -> None:
     """Raise an error for a number of threads that is not 1 or more."""
     if workers is not None and workers < 1:
         raise PliantError(f"--workers is {workers}; must be >= 1", field="workers")
-
-
-def make_executor(processes: int | None, dask: str | None) -> Executor | None:
-    """Return where a command runs its simulations; None if neither option is given."""
-    from pliant.base.executor import Executor
-
-    if processes is not None and processes < 1:
-        raise PliantError(f"--processes is {processes}; must be a whole number >= 1", field="--processes")
-    if dask is not None and processes is not None:
-        raise PliantError(
-            "--processes has no effect with --dask, because the cluster has its own processes; omit one of them",
-            field="dask",
-        )
-    return None if dask is None and processes is None else Executor(processes=processes or 1, dask=dask)
 
 
 def make_bridge(name: str, robot: Robot | Replay | None) -> Bridge:

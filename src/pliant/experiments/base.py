@@ -44,9 +44,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from pliant.base.errors import PliantError
-from pliant.base.executor import Executor
 from pliant.base.options import describe, options_of
 from pliant.experiments.films import NO_SCENE, Films, WrittenFilm
+from pliant.tasks.executor import Executor
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

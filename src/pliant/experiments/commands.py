@@ -10,10 +10,11 @@ from cyclopts import Parameter
 
 from pliant.base.errors import MissingDependency
 from pliant.cli.checks import refuse_unused
-from pliant.cli.options import Dask, Debug, Imports, Json, Processes, assignments, import_modules, make_executor
+from pliant.cli.options import Debug, Imports, Json, assignments, import_modules
 from pliant.cli.output import emit, make_console, plain, print_table
 from pliant.cli.progress import Bar
 from pliant.films.options import DEFAULT_LOOK, FilmLook
+from pliant.tasks.options import Dask, Processes, make_executor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

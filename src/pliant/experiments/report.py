@@ -16,9 +16,9 @@ import numpy as np
 from pliant.base.documents.json_text import read_json
 from pliant.base.errors import PliantError
 from pliant.base.figures import GRID, INK, MUTED, saving
-from pliant.base.html_pages import badge, bullets, cell, escaped, figure, page, picture_of, rich, table
 from pliant.experiments.base import Change, Figure, Result, Setting, Statement, Target, Verdict
 from pliant.experiments.films import WrittenFilm
+from pliant.experiments.pages import badge, bullets, cell, escaped, figure, page, picture_of, rich, table
 
 _INDEX = "index.html"
 _DOT = " \u00b7 "

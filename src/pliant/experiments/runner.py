@@ -14,11 +14,11 @@ from pathlib import Path
 
 from pliant.base.documents.files import writable_folder
 from pliant.base.errors import PliantError, nearest, require
-from pliant.base.executor import Executor
 from pliant.base.options import describe, parse
 from pliant.base.wing import Listed, offers
 from pliant.experiments.base import Change, Context, Experiment, Progress, Result, registered_experiments
 from pliant.experiments.films import Video, write_film
+from pliant.tasks.executor import Executor
 
 
 def list_experiments() -> list[Experiment]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError
 from pliant.export.spring_fit import NO_SPRING, SpringFit, fit_spring
-from pliant.laws import PID, SEA, Cogging, CompliantActuator, DCMotor, Mode, PneumaticDrive, PreslidingFriction, layout
+from pliant.laws import PID, SEA, Cogging, CompliantActuator, DCMotor, Drive, Mode, PreslidingFriction, layout
 from pliant.model.defaults import neutral_defaults
 from pliant.model.description import key_frames
 from pliant.model.inertia import set_inertia
@@ -125,7 +125,7 @@ def _refusals(actuator: CompliantActuator) -> Iterator[str]:
         yield "reference_slew"
     if mode == Mode.LINK_PID or mode in (Mode.PID_REFS, Mode.PID_EQ_PRESET):
         yield from _pid_refusals(actuator.pid_1)
-    if mode.has_spring and isinstance(actuator.motor_1, PneumaticDrive):
+    if mode.has_spring and isinstance(actuator.motor_1, Drive):
         yield "motor_1: muscles with valves and air"
     elif mode.has_motors:
         yield from _motor_refusals(_motor(actuator))

@@ -24,22 +24,7 @@ from pliant.formats.block_tags import block_tags
 from pliant.formats.sensor_tags import is_sensor_plugin
 from pliant.formats.source import tag_readers
 from pliant.formats.tags import Tags, place_of
-from pliant.laws import (
-    BAVS,
-    PID,
-    SEA,
-    AwAS2,
-    CompliantActuator,
-    DCMotor,
-    Law,
-    McKibben,
-    Mode,
-    PneumaticDrive,
-    PreslidingFriction,
-    QbMove,
-    TableSEA,
-)
-from pliant.laws.pneumatics import VALVE_GAINS
+from pliant.laws import PID, CompliantActuator, DCMotor, Drive, Law, Mode, PreslidingFriction, get_law
 from pliant.model.interface import JointInterface
 from pliant.model.parameters import MODE_NAMES, change_actuator, put_value
 
@@ -50,8 +35,8 @@ class PluginKind:
 
     name: str
     """The X of libX_plugin.so."""
-    law: type[Law]
-    """Law of the spring."""
+    law_name: str
+    """Name of the law of the spring."""
     springs: Mapping[str, str]
     """Parameter of the law by tag."""
     motors: tuple[str, ...]
@@ -64,6 +49,11 @@ class PluginKind:
     """Tags of ``springs`` that name a file, relative to the description."""
     flags: tuple[str, ...] = ()
     """Tags of ``springs`` that are true or false."""
+
+    @property
+    def law(self) -> type[Law]:
+        """Law of the spring."""
+        return get_law(self.law_name)
 
     @property
     def motor_tags(self) -> Mapping[str, str]:
@@ -110,14 +100,14 @@ PLUGINS: dict[str, PluginKind] = {
     for kind in (
         PluginKind(
             name="sea",
-            law=SEA,
+            law_name="sea",
             springs={"spring_k": "k", "max_def": "max_deflection"},
             motors=("mot_",),
             controllers=("ctrl_",),
         ),
         PluginKind(
             name="qbmove",
-            law=QbMove,
+            law_name="qbmove",
             springs={
                 "spring_a1": "a1",
                 "spring_k1": "k1",
@@ -130,7 +120,7 @@ PLUGINS: dict[str, PluginKind] = {
         ),
         PluginKind(
             name="bavs",
-            law=BAVS,
+            law_name="bavs",
             springs={
                 "spring_a": "a",
                 "spring_b": "b",
@@ -143,7 +133,7 @@ PLUGINS: dict[str, PluginKind] = {
         ),
         PluginKind(
             name="awas_ii",
-            law=AwAS2,
+            law_name="awas_ii",
             springs={"spring_Ks": "Ks", "spring_L": "L", "spring_r_t": "r_t", "max_def": "max_deflection"},
             motors=("mot_",),
             controllers=("ctrl_",),
@@ -151,7 +141,7 @@ PLUGINS: dict[str, PluginKind] = {
         ),
         PluginKind(
             name="pam",
-            law=McKibben,
+            law_name="pam",
             springs={
                 "muscle_radius": "radius",
                 "muscle_length": "length",
@@ -166,7 +156,7 @@ PLUGINS: dict[str, PluginKind] = {
         ),
         PluginKind(
             name="sea_table",
-            law=TableSEA,
+            law_name="sea_table",
             springs={"spring_table": "table", "spring_odd": "odd", "spring_scale": "torque_scale"},
             files=("spring_table",),
             flags=("spring_odd",),
@@ -354,10 +344,11 @@ def _read(
         if tag in reader.tags:
             reader.value(tag, 0.0)
             notes.append(f"{place_of(reader.tags[tag], file)}<{tag}> has no effect, as in the original toolbox")
-    muscles = kind.law.second_input == "pressure"
-    motors = [(_drive if muscles else _motor)(reader, prefix) for prefix in kind.motors]
+    usual = CompliantActuator(kind.law())
+    drive = usual.motor_1 if isinstance(usual.motor_1, Drive) else None
+    motors = [_drive(reader, prefix, drive) if drive else _motor(reader, prefix) for prefix in kind.motors]
     controllers = [
-        _controller(reader, prefix, link=mode == Mode.LINK_PID and i == 0, valve=muscles)
+        _controller(reader, prefix, PID(kp=0.8, kd=0.2) if mode == Mode.LINK_PID and i == 0 else usual.pid_1 or PID())
         for i, prefix in enumerate(kind.controllers)
     ]
     flags = {tag: reader.flag(tag, False) for tag in ("pub_eltau", "pub_state", "sub_ext_tau")}
@@ -418,14 +409,12 @@ def _motor(reader: _Reader, prefix: str) -> DCMotor | None:
     return reader.build(DCMotor, values, {prefix + part: name for part, name in MOTOR_TAGS.items()})
 
 
-def _drive(reader: _Reader, prefix: str) -> PneumaticDrive | None:
-    default = PneumaticDrive()
+def _drive(reader: _Reader, prefix: str, default: Drive) -> Drive | None:
     values = {name: reader.value(prefix + part, getattr(default, name)) for part, name in DRIVE_TAGS.items()}
-    return reader.build(PneumaticDrive, values, {prefix + part: name for part, name in DRIVE_TAGS.items()})
+    return reader.build(type(default), values, {prefix + part: name for part, name in DRIVE_TAGS.items()})
 
 
-def _controller(reader: _Reader, prefix: str, *, link: bool, valve: bool) -> PID | None:
-    default = PID(kp=0.8, kd=0.2) if link else VALVE_GAINS if valve else PID()
+def _controller(reader: _Reader, prefix: str, default: PID) -> PID | None:
     values = {name: reader.value(prefix + part, getattr(default, name)) for part, name in CONTROLLER_TAGS.items()}
     return reader.build(PID, values, {prefix + part: name for part, name in CONTROLLER_TAGS.items()})
 

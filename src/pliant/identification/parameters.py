@@ -21,7 +21,6 @@ from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
 from pliant.laws.pid import PID
-from pliant.laws.pneumatics import PneumaticDrive
 from pliant.laws.spring import Creep, Hysteresis, Strength
 from pliant.laws.transmission import Backlash, Gear, Tendon
 
@@ -115,7 +114,7 @@ def parameter_unit(law: Law, path: str) -> str:
         if blocks[-1] == "motor_2" and law.second_input == "lever":
             kind = LeverDrive
         if blocks[-1] in ("motor", "motor_1", "motor_2") and law.second_input == "pressure":
-            kind = PneumaticDrive
+            kind = type(CompliantActuator(law).motor_1)
     units = {info.name: info.unit for info in describe(kind)}
     return SENSOR_PARAMETERS[path][0] if path in SENSOR_PARAMETERS else units.get(last, "")
 

@@ -11,8 +11,8 @@ import numpy as np
 from pliant import __version__
 from pliant.base.errors import PliantError
 from pliant.base.figures import COLORS, CYCLE, INK, MUTED, label, legend, new_figure
-from pliant.base.html_pages import badge, bullets, escaped, figure, page, picture_of, table
 from pliant.base.numerics import Array
+from pliant.experiments.pages import badge, bullets, escaped, figure, page, picture_of, table
 from pliant.identification.profile import QUANTILE
 from pliant.identification.results import MAX_NAMED, Fit, Identification, draw_fits, is_static
 

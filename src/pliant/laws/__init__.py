@@ -4,18 +4,14 @@ from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.awas2 import AwAS2
 from pliant.laws.base import Law, LawValues, get_law, law, registered_laws
 from pliant.laws.bavs import BAVS
-from pliant.laws.cable import Cable
 from pliant.laws.fields import COMMAND_NAMES, COMMANDS, JOINT_FIELDS, JointCommand, JointField
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
-from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
-from pliant.laws.muscle import McKibben, closed_stiffness, muscle_friction
+from pliant.laws.motor import Cogging, DCMotor, Drive, Electrical, LeverDrive, Thermal
 from pliant.laws.pid import PID
-from pliant.laws.pneumatics import PneumaticDrive
 from pliant.laws.qbmove import QbMove
 from pliant.laws.sea import SEA
 from pliant.laws.spring import Creep, Hysteresis, Strength
-from pliant.laws.spring_table import TableSEA
 from pliant.laws.transmission import Backlash, Gear, Tendon
 
 __all__ = [
@@ -28,11 +24,11 @@ __all__ = [
     "ActuatorTraces",
     "AwAS2",
     "Backlash",
-    "Cable",
     "Cogging",
     "CompliantActuator",
     "Creep",
     "DCMotor",
+    "Drive",
     "Electrical",
     "Gear",
     "Hysteresis",
@@ -41,18 +37,13 @@ __all__ = [
     "Law",
     "LawValues",
     "LeverDrive",
-    "McKibben",
     "Mode",
-    "PneumaticDrive",
     "PreslidingFriction",
     "QbMove",
     "Strength",
-    "TableSEA",
     "Tendon",
     "Thermal",
-    "closed_stiffness",
     "get_law",
     "law",
-    "muscle_friction",
     "registered_laws",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,14 +17,10 @@ from pliant.laws import layout
 from pliant.laws.base import Law
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
-from pliant.laws.motor import DCMotor, LeverDrive
+from pliant.laws.motor import DCMotor, Drive, LeverDrive
 from pliant.laws.pid import PID
-from pliant.laws.pneumatics import VALVE_GAINS, PneumaticDrive
 from pliant.laws.spring import Creep, Hysteresis, Strength
 from pliant.laws.transmission import Backlash
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +54,9 @@ class CompliantActuator:
     """The constitutive law."""
     mode: Mode = Mode.PID_EQ_PRESET
     """Operation mode, 0 to 6."""
-    motor_1: DCMotor | PneumaticDrive = field(default_factory=DCMotor)
+    motor_1: DCMotor | Drive = field(default_factory=DCMotor)
     """Motor 1; of muscles a `PneumaticDrive`, which takes the place of the default."""
-    motor_2: DCMotor | PneumaticDrive | None = None
+    motor_2: DCMotor | Drive | None = None
     """Motor 2; None for a default `DCMotor`, a `LeverDrive` if the second input of the law is a lever, or for muscles
     the drive of the first one."""
     pid_1: PID | None = None
@@ -106,9 +102,9 @@ class CompliantActuator:
         check_values(self, LawError)
         name = "CompliantActuator"
         lever = self.law.second_input == "lever"
-        if self.law.second_input == "pressure":
-            self._fill_in_muscles(put)
-        elif isinstance(self.motor_1, PneumaticDrive) or isinstance(self.motor_2, PneumaticDrive):
+        if self.law.step is not None:
+            self.law.complete(self, put)
+        elif isinstance(self.motor_1, Drive) or isinstance(self.motor_2, Drive):
             raise LawError(f"{name}: {self.law.label} has motors; motor_1 must be a DCMotor", field="motor_1")
         for field_name, linear in (("motor_1", False), ("motor_2", lever)):
             if isinstance(getattr(self, field_name), LeverDrive) and not linear:
@@ -144,35 +140,6 @@ class CompliantActuator:
         if self.initial_preset is None:
             put("initial_preset", layout.USUAL_PRESETS[self.law.second_input])
         self.check_preset(self.initial_preset, "initial_preset")
-
-    def _fill_in_muscles(self, put: Callable[[str, object], None]) -> None:
-        """Fill in drives and controllers of muscles, and refuse what a muscle cannot have."""
-        for block in ("hysteresis", "creep", "strength", "link_backlash"):
-            if getattr(self, block) is not None:
-                raise LawError(
-                    f"CompliantActuator: {self.law.label} has no {block}, which belongs to a spring; leave it out, and "
-                    "give hysteresis of muscles as link_friction (pliant.laws.muscle_friction)",
-                    field=block,
-                )
-        name = "CompliantActuator"
-        if self.motor_1 == DCMotor():
-            put("motor_1", PneumaticDrive())
-        if self.motor_2 is None or self.motor_2 == DCMotor():
-            put("motor_2", self.motor_1)
-        for which in ("motor_1", "motor_2"):
-            if not isinstance(getattr(self, which), PneumaticDrive):
-                raise LawError(f"{name}: {self.law.label} needs a PneumaticDrive as {which}", field=which)
-        link = self.mode == Mode.LINK_PID
-        if self.pid_1 is None or (self.pid_1 == PID() and not link):
-            put("pid_1", PID(kp=0.8, kd=0.2) if link else VALVE_GAINS)
-        if self.pid_2 is None or self.pid_2 == PID():
-            put("pid_2", VALVE_GAINS)
-        for which in ("pid_2",) if link else ("pid_1", "pid_2"):
-            pid = getattr(self, which)
-            if pid.kd > 0.0 or pid.velocity_feedforward:
-                raise LawError(
-                    f"{name}: {which} controls a pressure; kd must be 0 and velocity_feedforward false", field=which
-                )
 
     def replace(self, **changes: object) -> CompliantActuator:
         """Return a copy with some fields changed, given by field name."""
@@ -228,8 +195,9 @@ class CompliantActuator:
             layout.pack_friction(par, layout.P_LINK_FRICTION, self.link_friction)
         par[layout.P_LINK_DAMPING : layout.P_LINK_DAMPING + 2] = (self.link_damping, self.link_preset_damping)
         for base, motor in ((layout.M_1, self.motor_1), (layout.M_2, self.motor_2 or self.motor_1)):
-            if isinstance(motor, PneumaticDrive):
-                layout.pack_drive(par, base, motor)
+            if isinstance(motor, Drive):
+                numbers = motor.pack()
+                par[base : base + len(numbers)] = numbers
             else:
                 layout.pack_motor(par, base, motor)
         layout.pack_spring(par, self)

@@ -15,6 +15,7 @@ Sign convention of all laws, with the stored energy H(q, theta_1, theta_2):
 from __future__ import annotations
 
 import dataclasses
+import logging
 import math
 import types
 import typing
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.base.errors import LawError, nearest
+from pliant.base.errors import LawError, PliantError, nearest
 from pliant.base.numerics import Array
 from pliant.base.options import check_values, describe, option, place_of
 
@@ -62,8 +63,8 @@ class Law:
     * ``energy(q, theta_1, theta_2, p) -> float``
     * ``references(equilibrium, preset, p) -> (ref_1, ref_2)``, the reference map (optional)
 
-    A subclass that defines only ``energy`` gets ``torques`` and ``stiffness`` by differentiation
-    (`pliant.laws.autodiff`).
+    A subclass that defines only ``energy`` gets ``torques`` and ``stiffness`` by differentiation, from the wing that
+    declares a ``derivation``.
 
     Raises:
         LawError: a parameter is not a finite number or violates a rule of the law.
@@ -81,7 +82,10 @@ class Law:
     """Number of motor positions of the law: 1 or 2."""
     second_input: ClassVar[str] = "angle"
     """Type of theta_2: "angle" [rad], "lever" [m] or "none"; with "pressure" both inputs are gauge pressures [Pa] of
-    chambers, and the loads are their volumes with a negative sign (`pliant.laws.muscle_kernels`)."""
+    chambers, and the loads are their volumes with a negative sign."""
+    step: ClassVar[types.ModuleType | None] = None
+    """Module with kernels of a step (``advance``, ``link_torque``, ``observe`` and ``hold``) in place of those of
+    `pliant.laws.kernels`, for a law whose inputs come from a `pliant.laws.motor.Drive`; None for motors."""
 
     def __post_init__(self) -> None:
         check_values(self, LawError)
@@ -110,6 +114,21 @@ class Law:
     def default_stop_stiffness(self) -> float:
         """Default stiffness of the end stop [N m/rad]."""
         return 1000.0
+
+    def complete(self, actuator: Any, put: Callable[[str, object], None]) -> None:
+        """Fill in the drives and controllers of an actuator with the law, if it has a ``step``.
+
+        Args:
+            actuator: the `CompliantActuator`.
+            put: sets a field of it.
+
+        Raises:
+            LawError: a block that does not go with the law.
+        """
+
+    def drive_stiffness(self, actuator: Any, preset: float) -> float:
+        """Return the largest stiffness that the drives of an actuator add to that of the law [N m/rad]."""
+        return 0.0
 
     def max_stiffness(self, preset_range: tuple[float, float] = (0.0, 0.0)) -> float:
         """Return the largest stiffness at unclipped deflections over a range of presets, found on a grid [N m/rad]."""
@@ -236,7 +255,7 @@ def _age(cls: type, kernel: str) -> float:
 
 def _derive_kernels(cls: type[Law]) -> None:
     """Give a law the kernels that follow from its energy, beside those that are as new as the energy."""
-    from pliant.laws.autodiff import derive
+    from pliant.base.wing import offers
 
     age = _age(cls, "energy")
     energy = next(vars(base)["energy"] for base in cls.__mro__ if "energy" in vars(base))
@@ -244,7 +263,14 @@ def _derive_kernels(cls: type[Law]) -> None:
     function = getattr(function, "py_func", function)
     if not isinstance(energy, staticmethod) or not isinstance(function, types.FunctionType):
         raise LawError(f"{cls.__name__}.energy must be a @staticmethod", field="energy")
-    derived = derive(function, cls.parameter_fields(), f"{cls.__module__}.{cls.__qualname__}")
+    found = offers("derivation")
+    if not found:
+        raise LawError(
+            f"{cls.__name__} has kernels older than its energy, or none, and no installed wing derives them; write "
+            "torques and stiffness",
+            field="energy",
+        )
+    derived = found[0].load()(function, cls.parameter_fields(), f"{cls.__module__}.{cls.__qualname__}")
     for name, source in (("energy",) * 2, ("torques",) * 2, ("stiffness",) * 2, ("reported_stiffness", "stiffness")):
         if name == "energy" or _age(cls, name) > age:
             kernel = derived[source]
@@ -267,7 +293,7 @@ def law(name: str) -> Callable[[L], L]:
     def register(cls: L) -> L:
         if not name.replace("_", "").isalnum():
             raise LawError(f"law name {name!r}; must be letters, digits and underscores", field="name")
-        other = _LAWS.get(name)
+        other = _LAWS.get(name) or _law_of_a_wing(name, cls)
         if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
             raise LawError(
                 f"the law {name!r} is registered twice, at {place_of(other)} and {place_of(cls)}; "
@@ -292,6 +318,12 @@ def law(name: str) -> Callable[[L], L]:
                 "two motors",
                 field="second_input",
             )
+        if cls.second_input == "pressure" and cls.step is None:
+            raise LawError(
+                f"{cls.__name__}: second_input is 'pressure' and there is no step; derive the class from a law of "
+                "pressures",
+                field="step",
+            )
         if cls.references is Law.references and cls.second_input != "angle":
             cls.references = staticmethod(_direct_references)
         # An energy that is newer than the kernels it came with makes them stale, so they are derived anew.
@@ -306,18 +338,36 @@ def law(name: str) -> Callable[[L], L]:
     return register
 
 
+def _law_of_a_wing(name: str, cls: type[Law]) -> type[Law] | None:
+    """Return the law that a wing declares under a name, if it is another class than the one to be registered."""
+    if cls.__module__.startswith("pliant."):  # reading the entry points takes 10 ms, and these names are no user's
+        return None
+    from pliant.base.wing import offer
+
+    found = offer("laws", name)
+    return None if found is None or found.value == f"{cls.__module__}:{cls.__qualname__}" else found.load()
+
+
 def registered_laws() -> dict[str, type[Law]]:
-    """Return the registered laws by name."""
-    return dict(_LAWS)
+    """Return the laws by name: those that are registered, and those of wings."""
+    from pliant.base.wing import offers
+
+    for found in offers("laws"):
+        if found.key not in _LAWS:
+            try:
+                found.load()
+            except PliantError as error:  # the laws of the other wings work
+                logging.getLogger("pliant.wings").warning("%s", error)
+    return dict(sorted(_LAWS.items()))
 
 
 def get_law(name: str) -> type[Law]:
-    """Return the law class registered under a name.
+    """Return the law class of a name.
 
     Raises:
-        LawError: no law is registered under that name.
+        LawError: there is no law of that name.
     """
-    try:
-        return _LAWS[name]
-    except KeyError:
-        raise LawError(f"no law named {name!r}; {nearest(name, _LAWS)}", field="law") from None
+    found = _LAWS.get(name) or registered_laws().get(name)
+    if found is None:
+        raise LawError(f"no law named {name!r}; {nearest(name, _LAWS)}", field="law")
+    return found

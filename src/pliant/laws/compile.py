@@ -47,7 +47,7 @@ from pliant.base.compiling import compilation, count_functions, follow_numba, na
 from pliant.base.errors import LawError
 from pliant.base.numba_types import Dispatcher, Lowering, Machine, NumbaModule, NumbaType, PythonFunction
 from pliant.base.options.places import code_place
-from pliant.laws import kernels, muscle_kernels
+from pliant.laws import kernels
 
 log = logging.getLogger("pliant")
 
@@ -103,8 +103,8 @@ class Compilable(Protocol):
 
     name: ClassVar[str]
     """Name in the registry."""
-    second_input: ClassVar[str]
-    """Type of the inputs, which decides on the kernels of the step."""
+    step: ClassVar[types.ModuleType | None]
+    """Module with the kernels of the step; None for `pliant.laws.kernels`."""
 
 
 class CompiledLaw:
@@ -413,8 +413,7 @@ _STEP = ("advance", "link_torque", "observe", "hold")
 
 def step_kernels(cls: type[Compilable]) -> dict[str, types.FunctionType]:
     """Return the kernels of a step of a law by name: advance, link_torque, observe, hold."""
-    module = muscle_kernels if cls.second_input == "pressure" else kernels
-    return {name: getattr(module, name) for name in _STEP}
+    return {name: getattr(cls.step or kernels, name) for name in _STEP}
 
 
 def law_functions(cls: type[Compilable]) -> dict[str, types.FunctionType]:

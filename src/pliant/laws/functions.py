@@ -31,7 +31,7 @@ def cosh(x: float) -> float:
 
 
 def where(condition: bool, a: float, b: float) -> float:
-    """Return a where the condition holds, else b: the branch that `pliant.laws.autodiff` can differentiate."""
+    """Return a where the condition holds, else b: the branch that an energy may have."""
     if condition:
         return a
     return b

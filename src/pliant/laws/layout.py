@@ -24,8 +24,6 @@ SECOND_INPUTS = ("none", "angle", "lever", "pressure")
 """Types of the inputs of a law by their number in the parameter vector."""
 USUAL_PRESETS = {"none": 0.0, "angle": 0.0, "lever": 0.01, "pressure": 1.5e5}
 """Stiffness preset before the first command, by type of the inputs [rad, m, Pa]: assumed."""
-REFERENCE_PRESSURE = 1.0e5
-"""Pressure of the standard reference atmosphere of ISO 8778, on which conductances are based [Pa]."""
 
 # -- the parameter vector ---------------------------------------------------------------------------------
 P_MAGIC = 16  # MAGIC: this actuator is ours
@@ -79,11 +77,6 @@ PARAMETERS = 177
 MAGIC = 71917.0
 """Mark of pliant's actuators; like the law keys short enough to survive six printed digits."""
 
-# -- behind the parameters of every actuator: the table of a law that has one (`pliant.laws.spring_table`) ----
-T_COUNT = PARAMETERS  # number of knots
-T_KNOTS = PARAMETERS + 1  # position, torque, slope and energy of each knot
-T_KNOT = 4
-
 # -- inside a friction block ------------------------------------------------------------------------------
 F_LEVEL = 0
 F_STIFFNESS = 1
@@ -133,16 +126,6 @@ M_STRIDE = M_2 - M_1
 # -- the slip elements of a spring's hysteresis -------------------------------------------------------------
 SLIPS = 4
 
-# -- inside a motor block of a law of pressures: valve and air of a muscle -----------------------------------
-N_SUPPLY = 0  # absolute pressures
-N_AMBIENT = 1
-N_FLOW = 2  # conductance times the reference pressure
-N_CRITICAL = 3
-N_LAG = 4
-N_DEAD = 5
-N_EXPONENT = 6
-N_PARAMETERS = 7
-
 # -- inside a controller block ----------------------------------------------------------------------------
 C_KP = 0
 C_KI = 1
@@ -157,8 +140,6 @@ S_POSITION = 0
 S_ANCHOR = 2
 S_INTEGRAL = 3
 MOTOR_STATES = 4
-S_CONTENT = 0  # of a muscle: content of its chamber, opening of its valve
-S_OPENING = 1
 
 # -- what `observe` writes: the observed fields of `pliant.laws.fields.JOINT_FIELDS`, in their order ---------
 OBSERVATIONS = len(OBSERVED)
@@ -275,12 +256,6 @@ def pack_spring(par: Array, actuator: Any) -> None:
     if actuator.strength is not None:
         par[P_YIELD], par[P_YIELD + 1] = _limit(actuator.strength.yield_torque), float(actuator.strength.flow_damping)
         par[P_BREAK] = _limit(actuator.strength.break_torque)
-
-
-def pack_drive(par: Array | list[float], base: int, drive: Any) -> None:
-    """Write a `PneumaticDrive` into ``par`` from index ``base`` on."""
-    par[base : base + N_PARAMETERS] = _numbers(drive)
-    par[base + N_FLOW] *= REFERENCE_PRESSURE
 
 
 def pack_pid(par: Array | list[float], base: int, pid: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import math
 from dataclasses import dataclass, field
 
@@ -230,3 +231,27 @@ class LeverDrive(DCMotor):
     """Upper stop, less than the lever length, at which the stiffness is infinite."""
     friction: PreslidingFriction = field(default_factory=lambda: PreslidingFriction(torque=5.0, stiffness=1.0e6))
     """Friction of the screw [N] and its presliding stiffness [N/m]; assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drive(abc.ABC):
+    """What gives a law an input in place of a motor, with a step of its own (`pliant.laws.base.Law.step`)."""
+
+    @property
+    @abc.abstractmethod
+    def min_position(self) -> float:
+        """Least reference, in the unit of the input."""
+
+    @property
+    @abc.abstractmethod
+    def max_position(self) -> float:
+        """Largest reference, in the unit of the input."""
+
+    @property
+    @abc.abstractmethod
+    def max_torque(self) -> float:
+        """Largest command of the drive."""
+
+    @abc.abstractmethod
+    def pack(self) -> list[float]:
+        """Return its numbers in the place of those of a motor in the parameter vector."""

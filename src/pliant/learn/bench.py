@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from pliant.base.errors import PliantError
-from pliant.cli.options import Debug, Imports, Json, Processes, import_modules, make_executor
+from pliant.cli.options import Debug, Imports, Json, import_modules
 from pliant.cli.output import emit, make_console, plain, print_table
 from pliant.cli.progress import Bar
+from pliant.tasks.options import Processes, make_executor
 
 if TYPE_CHECKING:
     from rich.console import Console

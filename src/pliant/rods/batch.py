@@ -34,7 +34,7 @@ def share(
         in_turn: whether a thread takes the next row when it is free, where rows differ in time; else its part is a
             range.
     """
-    from pliant.base.executor import Executor, run_tasks  # here, as `import pliant.rods` has no use for it
+    from pliant.tasks.executor import Executor, run_tasks  # here, as `import pliant.rods` has no use for it
 
     workers = max(1, min(count, workers or os.cpu_count() or 1))
     edges = np.linspace(0, count, workers + 1).astype(int)
@@ -44,7 +44,7 @@ def share(
 
 def told(progress: Callable[[int, int], None] | None, count: int) -> Callable[[int], None]:
     """Return a function that threads call with the number of rows they have done; it ends them after Ctrl-C."""
-    from pliant.base.executor import is_interrupted
+    from pliant.tasks.executor import is_interrupted
 
     lock, done = threading.Lock(), [0]
 

@@ -21,8 +21,6 @@ from pathlib import Path
 import numpy as np
 
 from pliant.base.errors import ModelError, PliantError, nearest, require
-from pliant.base.executor import Executor
-from pliant.base.journal import Journal, map_tasks
 from pliant.base.numerics import Array
 from pliant.rods.kernels import layout
 from pliant.rods.loaders import load_robot
@@ -30,6 +28,8 @@ from pliant.rods.parameters import offset_actuator, parameter_value, with_values
 from pliant.rods.solution import Solution
 from pliant.rods.statics import SURE_STEPS
 from pliant.rods.variation import with_parameters
+from pliant.tasks.executor import Executor
+from pliant.tasks.journal import Journal, map_tasks
 
 GOALS = {"stiffness": "N/m", "workspace": "m^3, planar m^2"}
 """What can be made largest, and its unit."""

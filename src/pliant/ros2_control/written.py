@@ -129,4 +129,4 @@ def _beyond_plugin(actuator: CompliantActuator) -> dict[str, str]:
 
 def kind_of(actuator: CompliantActuator) -> str | None:
     """Return the toolbox's plugin of a law, None for a law without one."""
-    return next((name for name, kind in PLUGINS.items() if kind.law is type(actuator.law)), None)
+    return next((name for name, kind in PLUGINS.items() if kind.law_name == actuator.law.name), None)

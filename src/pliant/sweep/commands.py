@@ -14,17 +14,14 @@ from pliant.base.errors import PliantError, nearest
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.options import (
     NO_SETTINGS,
-    Dask,
     Debug,
     Json,
-    Processes,
     RobotOptions,
     Seed,
     Source,
     Timestep,
     assignments,
     import_modules,
-    make_executor,
     repeated,
 )
 from pliant.cli.output import counted, emit, make_console, number, print_table
@@ -33,12 +30,13 @@ from pliant.sweep import METRICS, SweepPlan, parse_variation, run_sweep
 from pliant.sweep.backends import CPU, describe_devices
 from pliant.sweep.events import counted_events
 from pliant.sweep.table import is_table
+from pliant.tasks.options import Dask, Processes, make_executor
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pliant.base.executor import Executor
     from pliant.sweep import SweepResult
+    from pliant.tasks.executor import Executor
 
 MOST_SHOWN = 40
 """Most rows of the printed table."""

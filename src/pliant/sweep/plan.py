@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.errors import PliantError, nearest
-from pliant.base.journal import code_digest
 from pliant.base.wing import offers
 from pliant.sweep.backends import CPU, check_device_name
+from pliant.tasks.journal import code_digest
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from pliant.base.documents.tables import write_table
 from pliant.base.errors import PliantError
-from pliant.base.executor import Executor, Task, run_tasks
 from pliant.sweep.backends import CPU, find_backend
 from pliant.sweep.chunks import (
     is_actuator_path,
@@ -22,6 +21,7 @@ from pliant.sweep.chunks import (
 )
 from pliant.sweep.plan import SweepPlan
 from pliant.sweep.table import ResultFolder, Row, SweepResult, check_table, is_table
+from pliant.tasks.executor import Executor, Task, run_tasks
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

@@ -15,8 +15,8 @@ import numpy as np
 from pliant.base.documents.json_text import read_json
 from pliant.base.documents.tables import exact_texts
 from pliant.base.errors import PliantError, nearest, require
-from pliant.base.journal import FolderLock, GrowingFile
 from pliant.sweep.plan import SweepPlan
+from pliant.tasks.journal import FolderLock, GrowingFile
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

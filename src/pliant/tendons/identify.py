@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
-from pliant.base.executor import Executor, run_tasks
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3
+from pliant.rods.batch import share, told
 from pliant.tendons.build import Resolution
 from pliant.tendons.description import TendonRobotDescription
 from pliant.tendons.measured import TipTable
@@ -139,15 +139,15 @@ Miss = Callable[[Array, "Array | None"], tuple[Array, Array]]
 def _difference(miss: Miss, z: Array, error: Array, states: Array) -> Array:
     """Return the derivative of ``miss`` at z by forward differences on all cores, shape (errors, parameters)."""
 
-    def column(c: int) -> Array:
-        return (miss(z + 0.02 * (np.arange(len(z)) == c), states)[0] - error) / 0.02
-
     J = np.empty((len(error), len(z)))
+    tell = told(None, len(z))
 
-    def keep(task: tuple[int], values: Array) -> None:
-        J[:, task[0]] = values
+    def columns(numbers: Iterable[int]) -> None:
+        for c in numbers:
+            J[:, c] = (miss(z + 0.02 * (np.arange(len(z)) == c), states)[0] - error) / 0.02
+            tell(1)
 
-    run_tasks(column, ((c,) for c in range(len(z))), keep, executor=Executor(threads=0))
+    share(columns, len(z), None, in_turn=True)
     return J
 
 

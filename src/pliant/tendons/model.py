@@ -29,7 +29,7 @@ import numpy as np
 from pliant.base.errors import ModelError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.spatial import pose, quaternion_from_rotation
-from pliant.laws import Cable, CompliantActuator, PreslidingFriction, Strength
+from pliant.laws import CompliantActuator, PreslidingFriction, Strength
 from pliant.model.inertia import set_inertia
 from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
@@ -40,6 +40,7 @@ from pliant.rods.model.cost import count_freedoms, note_cost
 from pliant.rods.model.damping import install_damping
 from pliant.rods.model.shapes import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
 from pliant.rods.solution import Centreline
+from pliant.tendons.cable import Cable
 from pliant.tendons.description import Segment, Tendon, TendonRobotDescription
 from pliant.tendons.options import TendonOptions
 

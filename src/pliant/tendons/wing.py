@@ -11,6 +11,7 @@ WING = Wing(
     subcommands={"cpr identify-tendons": "pliant.tendons.commands:identify_tendons"},
     robots={"fr3-tdcr": _ENTRIES, "tdcr": _ENTRIES, "tdcr-v4": _ENTRIES, "tdcr-v6": _ENTRIES},
     formats=("pliant.tendons.format:TENDONS",),
+    laws={"cable": "pliant.tendons.cable:Cable"},
     panels=("pliant.tendons.page.panel:PANEL",),
     devices=("pliant.tendons.device",),
     benchmarks=("tendon_rivals.py",),

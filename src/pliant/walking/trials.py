@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pliant.base.errors import PliantError
-from pliant.base.executor import Executor
-from pliant.base.journal import Journal, map_tasks
+from pliant.tasks.executor import Executor
+from pliant.tasks.journal import Journal, map_tasks
 from pliant.walking.control.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
 from pliant.walking.walk import WalkResult, WalkRow, run_walk
 

@@ -16,7 +16,6 @@ from pliant.laws import (
     get_law,
     kernels,
     layout,
-    muscle_kernels,
     observation_kernels,
     reference_kernels,
     spring_kernels,
@@ -25,6 +24,7 @@ from pliant.laws.compile import LAW_KERNELS, law_functions, step_kernels
 from pliant.learn.laws import load_warp
 from pliant.learn.laws.translate import translate
 from pliant.learn.laws.values import ARRAY, REAL
+from pliant.muscles import kernels as muscle_kernels
 
 STEP = (ARRAY, REAL, REAL, REAL, REAL, REAL, ARRAY, ARRAY)
 OF_MATH = (

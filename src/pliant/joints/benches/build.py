@@ -110,11 +110,11 @@ class MuscleOptions(BenchOptions):
 
 def _law(bench: Bench, options: BenchOptions) -> Law:
     """Return the law of a bench with its options."""
-    from pliant import laws
+    from pliant.laws import get_law
 
     if isinstance(options, QbMoveOptions):
         return spring_law(options.springs)
-    return getattr(laws, bench.law)(**{name: getattr(options, name) for name in bench.parameters})
+    return get_law(bench.law)(**{name: getattr(options, name) for name in bench.parameters})
 
 
 def _draw_sea(stand: mujoco.MjsBody) -> None:
@@ -180,7 +180,7 @@ class Bench:
     options: type[BenchOptions]
     """Its options."""
     law: str
-    """Its law, a class of `pliant.laws`."""
+    """Name of its law."""
     parameters: tuple[str, ...] = ()
     """Options that are parameters of the law."""
     draw: Callable[[mujoco.MjsBody], None]
@@ -196,7 +196,7 @@ BENCHES = (
         name="sea-1dof",
         summary="One joint with a series elastic actuator and a load.",
         options=SEAOptions,
-        law="SEA",
+        law="sea",
         parameters=("k",),
         draw=_draw_sea,
     ),
@@ -204,7 +204,7 @@ BENCHES = (
         name="qbmove-1dof",
         summary="One joint with a qbMove Advanced and a load.",
         options=QbMoveOptions,
-        law="QbMove",
+        law="qbmove",
         draw=_draw_qbmove,
         source=f"{_DOI}, sections 4.1 and 4.2.1",
     ),
@@ -212,21 +212,21 @@ BENCHES = (
         name="bavs-1dof",
         summary="One bidirectional antagonistic variable stiffness joint (BAVS) with a load.",
         options=BAVSOptions,
-        law="BAVS",
+        law="bavs",
         draw=_draw_bavs,
     ),
     Bench(
         name="awas2-1dof",
         summary="One joint whose stiffness a lever adjusts (AwAS-II), with a load.",
         options=AwAS2Options,
-        law="AwAS2",
+        law="awas_ii",
         draw=_draw_awas2,
     ),
     Bench(
         name="pam-1dof",
         summary="One joint with a pair of pneumatic muscles, and a load.",
         options=MuscleOptions,
-        law="McKibben",
+        law="pam",
         draw=_draw_muscles,
         source="equations: Tondu and Lopez 2000, Chou and Hannaford 1996, ISO 6358; the numbers are assumed",
         assumed="All numbers of the muscles, of their valves and of their friction.",
@@ -235,7 +235,7 @@ BENCHES = (
         name="sea-table-1dof",
         summary="One joint with a series elastic actuator whose spring is a table, and a load.",
         options=TableOptions,
-        law="TableSEA",
+        law="sea_table",
         parameters=("table", "odd"),
         draw=_draw_sea,
         source=f"load, motor and controller: {_DOI}, section 4.1; the spring is assumed",
@@ -247,7 +247,7 @@ BENCHES = (
 
 def _threads(made: CompliantActuator) -> PreslidingFriction:
     """Return the friction of the threads of muscles, with that of the bearing."""
-    from pliant.laws import McKibben, muscle_friction
+    from pliant.muscles import McKibben, muscle_friction
 
     law, bearing = made.law, made.link_friction
     assert isinstance(law, McKibben)  # the bench's own

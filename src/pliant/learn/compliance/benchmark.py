@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from pliant.base.documents.files import writable_folder
 from pliant.base.errors import PliantError
-from pliant.base.journal import Journal, map_tasks
 from pliant.learn.compliance.listing import find_task, list_tasks
 from pliant.learn.compliance.results import FILE, Results, read_results, registered_claims
 from pliant.learn.compliance.runs import Budget, Outcome, run_method
 from pliant.learn.compliance.task import ComplianceTask
+from pliant.tasks.journal import Journal, map_tasks
 
 if TYPE_CHECKING:
-    from pliant.base.executor import Executor
+    from pliant.tasks.executor import Executor
 
 
 def run_benchmark(

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.base.documents.files import write_files
 from pliant.base.errors import PliantError
 from pliant.base.figures import CYCLE, label, legend, new_figure
-from pliant.base.html_pages import badge, escaped, figure, page, picture_of, rich, table
+from pliant.experiments.pages import badge, escaped, figure, page, picture_of, rich, table
 from pliant.learn.compliance.results import Results
 from pliant.learn.compliance.statistics import iqm
 from pliant.learn.compliance.task import ComplianceTask

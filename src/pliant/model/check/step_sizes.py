@@ -12,17 +12,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
-from pliant.laws import (
-    PID,
-    CompliantActuator,
-    DCMotor,
-    Gear,
-    LeverDrive,
-    McKibben,
-    Mode,
-    PneumaticDrive,
-    closed_stiffness,
-)
+from pliant.laws import PID, CompliantActuator, DCMotor, Drive, Gear, LeverDrive, Mode
 from pliant.model.check.bodies import Bodies, bodies_of, compile_bodies, link_damping_is_implicit
 from pliant.model.check.slopes import Slopes, preset_reach, slopes_of
 from pliant.model.description import Description
@@ -183,18 +173,6 @@ def evaluate_steps(
     return rows
 
 
-def _of_air(actuator: CompliantActuator, preset: float) -> float:
-    """Return the largest stiffness that trapped air adds to that of muscles [N m/rad]; 0 of any other actuator."""
-    law, drive = actuator.law, actuator.motor_1
-    if not (isinstance(law, McKibben) and isinstance(drive, PneumaticDrive) and actuator.mode.has_motors):
-        return 0.0
-    p = law.parameters()
-    reach = np.linspace(-law.max_deflection, law.max_deflection, 9)
-    return max(
-        closed_stiffness(law, q, preset, preset, drive) - law.stiffness(q, preset, preset, p) for q in reach.tolist()
-    )
-
-
 def _of_branches(actuator: CompliantActuator) -> float:
     """Return the stiffness of hysteresis and creep beside the law [N m/rad]."""
     slip, creep = actuator.hysteresis, actuator.creep
@@ -221,7 +199,8 @@ def _rows(
         damping += actuator.pid_1.kd
     elif mode.has_spring:
         best = int(np.argmax(slopes.link))
-        stiffness += float(slopes.link[best]) + _of_air(actuator, float(slopes.presets[best])) + _of_branches(actuator)
+        stiffness += float(slopes.link[best])
+        stiffness += actuator.law.drive_stiffness(actuator, float(slopes.presets[best])) + _of_branches(actuator)
     common: dict[str, Any] = {"joint": joint, "mode": mode, "at": at, "timestep": h}
     slide = bodies.model.joint(joint).type[0] == mujoco.mjtJoint.mjJNT_SLIDE
     rows = [
@@ -238,7 +217,7 @@ def _rows(
     ]
     if not mode.has_motors:
         return rows
-    motors: list[tuple[Literal["motor_1", "motor_2"], DCMotor | PneumaticDrive | None, PID | None, Array]] = [
+    motors: list[tuple[Literal["motor_1", "motor_2"], DCMotor | Drive | None, PID | None, Array]] = [
         ("motor_1", actuator.motor_1, actuator.pid_1, slopes.motor_1),
         ("motor_2", actuator.motor_2, actuator.pid_2, slopes.motor_2),
     ]

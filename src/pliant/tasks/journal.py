@@ -21,7 +21,7 @@ import msgspec
 
 from pliant.base.documents.files import exists, read_text
 from pliant.base.errors import PliantError
-from pliant.base.executor import Executor, Task, run_tasks
+from pliant.tasks.executor import Executor, Task, run_tasks
 
 MAX_BYTES = 1 << 28
 """Largest table or journal [bytes]."""

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 from pliant.base.errors import LawError
 from pliant.base.options import check_values, option
+from pliant.laws.motor import Drive
 from pliant.laws.pid import PID
+
+REFERENCE_PRESSURE = 1.0e5
+"""Pressure of the standard reference atmosphere of ISO 8778, on which conductances are based [Pa]."""
 
 VALVE_GAINS = PID(kp=2.0e-5, kd=0.0)
 """Gains of the controller of a pressure, whose output is the opening of the valve: fully open at an error of 0.5 bar.
@@ -14,7 +18,7 @@ Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
-class PneumaticDrive:
+class PneumaticDrive(Drive):
     """Proportional valve of a muscle, and the air in the muscle and its tube.
 
     The opening x of the valve follows the command u in [-1, 1]: time_constant dx/dt = u - x. For x > 0 the muscle is
@@ -78,3 +82,9 @@ class PneumaticDrive:
     def max_torque(self) -> float:
         """Largest command of the valve: 1 is fully open."""
         return 1.0
+
+    def pack(self) -> list[float]:
+        """Return its numbers in the order of `pliant.muscles.kernels`."""
+        flow = self.conductance * REFERENCE_PRESSURE
+        valve = [self.supply_pressure, self.ambient_pressure, flow, self.critical_ratio, self.time_constant]
+        return [*map(float, valve), float(self.dead_volume), float(self.exponent)]

@@ -20,7 +20,14 @@ from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.laws.base import LAW_PARAMETERS, Law, law
-from pliant.laws.layout import T_COUNT, T_KNOT, T_KNOTS
+from pliant.laws.layout import PARAMETERS
+
+T_COUNT = PARAMETERS
+"""Place of the number of knots: behind the parameters of every actuator."""
+T_KNOTS = PARAMETERS + 1
+"""Place of position, torque, slope and energy of each knot."""
+T_KNOT = 4
+"""Numbers of a knot."""
 
 MIN_ROWS = 3
 """Smallest number of rows of a table."""

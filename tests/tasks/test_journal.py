@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from pliant.base import journal
 from pliant.base.errors import PliantError
-from pliant.base.executor import Executor
-from pliant.base.journal import Journal, code_digest, map_tasks, read_journal
+from pliant.tasks import journal
+from pliant.tasks.executor import Executor
+from pliant.tasks.journal import Journal, code_digest, map_tasks, read_journal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

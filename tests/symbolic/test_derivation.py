@@ -16,8 +16,8 @@ from law_cases import EnergyAwAS2, EnergyQbMove, Hardening, points
 
 from pliant.base.errors import LawError
 from pliant.laws import SEA, AwAS2, CompliantActuator, Law, QbMove, law
-from pliant.laws.autodiff import _straight_line
 from pliant.laws.functions import saturate, where
+from pliant.symbolic.derivation import _straight_line
 
 MATH_ALIAS = math.exp
 SCALE = np.float64(2.0)
@@ -349,3 +349,9 @@ def test_the_derived_source_is_the_same_in_every_process_and_kept_in_the_cache(t
 def test_importing_pliant_laws_does_not_import_sympy():
     script = "import sys, pliant.laws; sys.exit('sympy' in sys.modules or 'numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 0
+
+
+def test_without_a_wing_that_derives_kernels_a_law_of_an_energy_says_what_to_write(monkeypatch):
+    monkeypatch.setattr("pliant.base.wing.offers", lambda kind: [])
+    with pytest.raises(LawError, match="no installed wing derives them; write torques and stiffness"):
+        new_law(lambda q, theta_1, theta_2, p: 0.5 * p[0] * (q - theta_1) ** 2)

@@ -1,7 +1,7 @@
 """Many calls of one function: in this process, in threads or processes of this machine, or on a Dask cluster.
 
 An `Executor` says where tasks run; `run_tasks` runs them. Whatever calls a function many times, such as a sweep, the
-walks of an experiment or a map of a workspace, uses these two. `pliant.base.journal` keeps results between runs.
+walks of an experiment or a map of a workspace, uses these two. `pliant.tasks.journal` keeps results between runs.
 
 A task is begun only when a worker is free for it, so an interruption loses only the tasks in progress. A task whose
 process was killed runs again in a new process. Ctrl-C ends processes at once, and threads where they ask

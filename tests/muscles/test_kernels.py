@@ -6,18 +6,16 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import LawError
-from pliant.laws import PID, CompliantActuator, McKibben, Mode, PneumaticDrive
-from pliant.laws.layout import N_PARAMETERS, pack_drive
-from pliant.laws.muscle_kernels import content_step, flow_energy, gas_energy, gas_pressure, valve_flow
+from pliant.laws import PID, CompliantActuator, Mode
+from pliant.muscles import McKibben, PneumaticDrive
+from pliant.muscles.kernels import content_step, flow_energy, gas_energy, gas_pressure, valve_flow
 
 LAW = McKibben()
 EXPONENTS = pytest.mark.parametrize("exponent", [1.0, 1.2, 1.4])
 
 
 def row(drive):
-    par = [0.0] * N_PARAMETERS
-    pack_drive(par, 0, drive)
-    return par
+    return drive.pack()
 
 
 def test_the_choked_flow_is_the_conductance_times_the_upstream_pressure():

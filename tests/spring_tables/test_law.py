@@ -8,8 +8,9 @@ from scipy.interpolate import PchipInterpolator
 
 from pliant.base.errors import LawError, ModelError
 from pliant.export import export_urdf
-from pliant.laws import SEA, CompliantActuator, TableSEA
-from pliant.laws.spring_table import MAX_ROWS, monotone_slopes
+from pliant.laws import SEA, CompliantActuator
+from pliant.spring_tables import TableSEA
+from pliant.spring_tables.law import MAX_ROWS, monotone_slopes
 
 UNEVEN = [(-0.3, -14.0), (-0.1, -2.5), (-0.02, 0.0), (0.05, 0.0), (0.06, 0.4), (0.2, 9.0), (0.35, 9.5)]
 

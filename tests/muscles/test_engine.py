@@ -12,9 +12,11 @@ from scipy.integrate import solve_ivp
 from pliant.batch.worlds import CpuBatch
 from pliant.engine import MujocoEngine
 from pliant.engine.mujoco_engine import hold_pose
-from pliant.laws import PID, CompliantActuator, McKibben, PneumaticDrive, PreslidingFriction, TableSEA, muscle_friction
+from pliant.laws import PID, CompliantActuator, PreslidingFriction
 from pliant.laws.layout import USUAL_PRESETS
+from pliant.muscles import McKibben, PneumaticDrive, muscle_friction
 from pliant.robots.loading import load
+from pliant.spring_tables import TableSEA
 
 LAW, DRIVE = McKibben(), PneumaticDrive(time_constant=0.02, conductance=4e-9)
 DAMPING = 0.3

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import ClassVar
+
+import numpy as np
 
 from pliant.base.errors import LawError
 from pliant.base.options import option
+from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law, law
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.functions import saturate
-from pliant.laws.pneumatics import PneumaticDrive
+from pliant.laws.modes import Mode
+from pliant.laws.motor import DCMotor
+from pliant.laws.pid import PID
+from pliant.muscles import kernels
+from pliant.muscles.drive import VALVE_GAINS, PneumaticDrive
 
 
 def muscle(p, contraction):
@@ -33,9 +42,46 @@ def muscle(p, contraction):
     return section * (a * x * x - b), volume, -2.0 * section * a * k * x
 
 
+class PressureLaw(Law):
+    """Law of a pair of muscles, whose inputs are pressures. A subclass is a dataclass as any law."""
+
+    motors: ClassVar[int] = 2
+    second_input: ClassVar[str] = "pressure"
+    step: ClassVar[ModuleType | None] = kernels
+
+    def complete(self, actuator: CompliantActuator, put: Callable[[str, object], None]) -> None:
+        """Fill in drives and controllers of muscles, and refuse what a muscle cannot have."""
+        for block in ("hysteresis", "creep", "strength", "link_backlash"):
+            if getattr(actuator, block) is not None:
+                raise LawError(
+                    f"CompliantActuator: {self.label} has no {block}, which belongs to a spring; leave it out, and "
+                    "give hysteresis of muscles as link_friction (pliant.muscles.muscle_friction)",
+                    field=block,
+                )
+        name = "CompliantActuator"
+        if actuator.motor_1 == DCMotor():
+            put("motor_1", PneumaticDrive())
+        if actuator.motor_2 is None or actuator.motor_2 == DCMotor():
+            put("motor_2", actuator.motor_1)
+        for which in ("motor_1", "motor_2"):
+            if not isinstance(getattr(actuator, which), PneumaticDrive):
+                raise LawError(f"{name}: {self.label} needs a PneumaticDrive as {which}", field=which)
+        link = actuator.mode == Mode.LINK_PID
+        if actuator.pid_1 is None or (actuator.pid_1 == PID() and not link):
+            put("pid_1", PID(kp=0.8, kd=0.2) if link else VALVE_GAINS)
+        if actuator.pid_2 is None or actuator.pid_2 == PID():
+            put("pid_2", VALVE_GAINS)
+        for which in ("pid_2",) if link else ("pid_1", "pid_2"):
+            pid = getattr(actuator, which)
+            if pid.kd > 0.0 or pid.velocity_feedforward:
+                raise LawError(
+                    f"{name}: {which} controls a pressure; kd must be 0 and velocity_feedforward false", field=which
+                )
+
+
 @law("pam")
 @dataclass(frozen=True)
-class McKibben(Law):
+class McKibben(PressureLaw):
     """Two equal McKibben muscles that pull on a pulley in opposite directions (Tondu and Lopez 2000, IEEE Control
     Systems Magazine 20(2); Chou and Hannaford 1996, IEEE Transactions on Robotics and Automation 12(1)).
 
@@ -79,9 +125,6 @@ class McKibben(Law):
     max_deflection: float = option(1.2, unit="rad", low=0.0, above=True, source="assumed")
     """Largest angle of the joint on both sides: beyond it the torque is constant, or that of a stop (``clip``)."""
 
-    motors: ClassVar[int] = 2
-    second_input: ClassVar[str] = "pressure"
-
     def validate(self) -> None:
         stroke = self.pulley_radius * self.max_deflection / self.length
         if stroke > self.contraction + 1e-12:
@@ -102,6 +145,18 @@ class McKibben(Law):
     def largest_contraction(self) -> float:
         """Contraction at which a muscle has no force."""
         return (1.0 - 1.0 / (math.sqrt(3.0) * math.cos(self.braid_angle))) / self.end_correction
+
+    def drive_stiffness(self, actuator: CompliantActuator, preset: float) -> float:
+        """Return the largest stiffness that trapped air adds [N m/rad]; 0 without valves."""
+        drive = actuator.motor_1
+        if not (isinstance(drive, PneumaticDrive) and actuator.mode.has_motors):
+            return 0.0
+        p = self.parameters()
+        reach = np.linspace(-self.max_deflection, self.max_deflection, 9)
+        return max(
+            closed_stiffness(self, q, preset, preset, drive) - self.stiffness(q, preset, preset, p)
+            for q in reach.tolist()
+        )
 
     @staticmethod
     def torques(q, theta_1, theta_2, p):

@@ -226,7 +226,7 @@ def _user_line(error: BaseException, function: types.FunctionType) -> tuple[str,
     """Return file and line of the last frame of an error that lies in the user's own code."""
     here = code_place(function)
     found = (here["file"], here["line"])
-    own = str(Path(__file__).parent)
+    own = (str(Path(__file__).parent), str(Path(functions.__file__).parent))
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == here["file"] or not (frame.filename.startswith(own) or "sympy" in frame.filename):
             found = (frame.filename, frame.lineno or found[1])

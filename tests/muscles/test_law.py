@@ -1,6 +1,7 @@
 """A pair of McKibben muscles has the forces of Chou and Hannaford and of Tondu and Lopez, and one potential."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -16,15 +17,14 @@ from pliant.laws import (
     Creep,
     DCMotor,
     Hysteresis,
-    McKibben,
+    Law,
     Mode,
-    PneumaticDrive,
     QbMove,
     Strength,
-    closed_stiffness,
-    muscle_friction,
 )
-from pliant.laws.muscle import muscle
+from pliant.laws import law as register
+from pliant.muscles import McKibben, PneumaticDrive, closed_stiffness, muscle_friction
+from pliant.muscles.law import muscle
 
 LAW = McKibben()
 CYLINDER = LAW.replace(end_correction=1.0)
@@ -230,3 +230,13 @@ def test_a_data_sheet_of_muscles_has_curves_at_their_pressures():
 def test_a_muscle_has_no_blocks_of_a_spring(block):
     with pytest.raises(LawError, match=f"has no {next(iter(block))}, which belongs to a spring"):
         CompliantActuator(McKibben(), mode=Mode.SPRING_REFS, **block)
+
+
+def test_a_law_of_pressures_without_a_step_of_its_own_is_refused():
+    body = {
+        "__module__": __name__,
+        "second_input": "pressure",
+        "energy": staticmethod(lambda q, theta_1, theta_2, p: 0.0),
+    }
+    with pytest.raises(LawError, match="derive the class from a law of pressures"):
+        register("dry")(dataclass(frozen=True)(type("Dry", (Law,), body)))

@@ -9,7 +9,8 @@ from scipy.interpolate import PchipInterpolator
 
 from pliant.batch.worlds import CpuBatch
 from pliant.engine import MujocoEngine
-from pliant.laws import CompliantActuator, TableSEA
+from pliant.laws import CompliantActuator
+from pliant.spring_tables import TableSEA
 
 ROWS = np.array(TableSEA().rows)
 SPLINE = PchipInterpolator(*np.vstack([-ROWS[:0:-1], ROWS]).T)

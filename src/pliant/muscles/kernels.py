@@ -2,7 +2,7 @@
 
 Scalar functions, as `pliant.laws.kernels`, whose arguments they have; modes 0 and 1 are those of any actuator. In modes
 2 and 3 the references are the pressures, ideally. In modes 4 to 6 the state of muscle i is the content of its chamber
-and the opening of its valve (`pliant.laws.pneumatics`). The torque of a step is that of the contents at its beginning.
+and the opening of its valve (`pliant.muscles.drive`). The torque of a step is that of the contents at its beginning.
 """
 # The law_* names are bound by pliant.laws.compile.
 # ruff: noqa: F821
@@ -23,6 +23,19 @@ from pliant.laws.observation_kernels import observe as joint_observe
 from pliant.laws.observation_kernels import observe_link
 from pliant.laws.reference_kernels import advance_references, effective_references, rest_references
 
+# Inside the block of a motor in the parameter vector: valve and air of a muscle.
+N_SUPPLY = 0  # absolute pressures
+N_AMBIENT = 1
+N_FLOW = 2  # conductance times the reference pressure
+N_CRITICAL = 3
+N_LAG = 4
+N_DEAD = 5
+N_EXPONENT = 6
+
+# Inside the state of a motor: content of the chamber, opening of its valve.
+S_CONTENT = 0
+S_OPENING = 1
+
 LAMINAR = 0.999
 """Ratio of the pressures above which the flow is linear in their difference (ISO 6358 has 0.999 to 0.995 in use)."""
 THIN = 1.0e-6
@@ -31,7 +44,7 @@ THIN = 1.0e-6
 
 def valve_flow(par, b, upstream, downstream):
     """Return R T m' of the open valve [W] from a pressure to a lower one; ``b`` is the base of its block in par."""
-    critical = par[b + at.N_CRITICAL]
+    critical = par[b + N_CRITICAL]
     ratio = downstream / upstream
     if ratio <= critical:
         share = 1.0
@@ -40,30 +53,30 @@ def valve_flow(par, b, upstream, downstream):
         share = math.sqrt(1.0 - x * x)
         if ratio > LAMINAR:
             share = share * (1.0 - ratio) / (1.0 - LAMINAR)
-    return par[b + at.N_FLOW] * upstream * share
+    return par[b + N_FLOW] * upstream * share
 
 
 def gas_pressure(par, b, content, volume):
     """Return the absolute pressure of the air in a chamber."""
-    return par[b + at.N_AMBIENT] * math.pow(max(content / volume, THIN), par[b + at.N_EXPONENT])
+    return par[b + N_AMBIENT] * math.pow(max(content / volume, THIN), par[b + N_EXPONENT])
 
 
 def gas_energy(par, b, content, volume):
     """Return the work that the air in a chamber can do against the ambient air."""
-    n = par[b + at.N_EXPONENT]
+    n = par[b + N_EXPONENT]
     y = max(content / volume, THIN)
     if n - 1.0 < 1.0e-6:
         inner = y * math.log(y)
     else:
         inner = (math.pow(y, n) - y) / (n - 1.0)
-    return par[b + at.N_AMBIENT] * volume * (inner - (y - 1.0))
+    return par[b + N_AMBIENT] * volume * (inner - (y - 1.0))
 
 
 def flow_energy(par, b, pressure):
     """Return the work that air of a pressure can do, per R T and mass."""
-    n = par[b + at.N_EXPONENT]
+    n = par[b + N_EXPONENT]
     m = (n - 1.0) / n
-    x = math.log(pressure / par[b + at.N_AMBIENT])
+    x = math.log(pressure / par[b + N_AMBIENT])
     if m < 1.0e-6:
         return x
     return (1.0 - math.exp(-m * x)) / m
@@ -72,14 +85,14 @@ def flow_energy(par, b, pressure):
 def content_step(par, b, content, volume, opening, h):
     """Return the content of a chamber after a step with an opening of its valve. The pressure does not pass that on
     the other side of the valve in a step."""
-    n = par[b + at.N_EXPONENT]
+    n = par[b + N_EXPONENT]
     y = max(content / volume, THIN)
-    pressure = par[b + at.N_AMBIENT] * math.pow(y, n)
-    other = par[b + at.N_AMBIENT]
+    pressure = par[b + N_AMBIENT] * math.pow(y, n)
+    other = par[b + N_AMBIENT]
     if opening > 0.0:
-        other = par[b + at.N_SUPPLY]
-    equal = volume * math.pow(other / par[b + at.N_AMBIENT], 1.0 / n)
-    scale = h * abs(opening) / (par[b + at.N_AMBIENT] * math.pow(y, n - 1.0))
+        other = par[b + N_SUPPLY]
+    equal = volume * math.pow(other / par[b + N_AMBIENT], 1.0 / n)
+    scale = h * abs(opening) / (par[b + N_AMBIENT] * math.pow(y, n - 1.0))
     if other > pressure:
         return min(content + scale * valve_flow(par, b, other, pressure), max(equal, content))
     return max(content - scale * valve_flow(par, b, pressure, other), min(equal, content))
@@ -92,27 +105,27 @@ def chamber_step(par, k, mode, ref, volume, h, act):
     integral = act[a + at.S_INTEGRAL]
     u = ref
     if mode >= 5:
-        ref = min(max(ref, 0.0), par[b + at.N_SUPPLY] - par[b + at.N_AMBIENT])
-        gauge = gas_pressure(par, b, act[a + at.S_CONTENT], volume) - par[b + at.N_AMBIENT]
+        ref = min(max(ref, 0.0), par[b + N_SUPPLY] - par[b + N_AMBIENT])
+        gauge = gas_pressure(par, b, act[a + S_CONTENT], volume) - par[b + N_AMBIENT]
         c = at.C_1 + k * at.C_PARAMETERS
         integral, u = pid_step(par, c, integral, ref, gauge, 0.0, 0.0, -1.0, 1.0, h)
     u = min(max(u, -1.0), 1.0)
     opening = u
-    if par[b + at.N_LAG] > 0.0:
-        x = h / par[b + at.N_LAG]
-        opening = (act[a + at.S_OPENING] + x * u) / (1.0 + x)
-    return content_step(par, b, act[a + at.S_CONTENT], volume, opening, h), opening, integral
+    if par[b + N_LAG] > 0.0:
+        x = h / par[b + N_LAG]
+        opening = (act[a + S_OPENING] + x * u) / (1.0 + x)
+    return content_step(par, b, act[a + S_CONTENT], volume, opening, h), opening, integral
 
 
 def volumes(par, q):
     """Return the volumes of both chambers, with their tubes, at an angle of the link."""
     _, load_1, load_2 = law_torques(q, 0.0, 0.0, par)
-    return max(-load_1, 0.0) + par[at.M_1 + at.N_DEAD], max(-load_2, 0.0) + par[at.M_2 + at.N_DEAD]
+    return max(-load_1, 0.0) + par[at.M_1 + N_DEAD], max(-load_2, 0.0) + par[at.M_2 + N_DEAD]
 
 
 def supplied(par, b, pressure):
     """Return a gauge pressure that the supply can give."""
-    return min(max(pressure, 0.0), par[b + at.N_SUPPLY] - par[b + at.N_AMBIENT])
+    return min(max(pressure, 0.0), par[b + N_SUPPLY] - par[b + N_AMBIENT])
 
 
 def pressures(par, q, r1, r2, act):
@@ -120,8 +133,8 @@ def pressures(par, q, r1, r2, act):
     mode = int(par[at.P_MODE])
     if mode >= 4:
         v1, v2 = volumes(par, q)
-        p1 = gas_pressure(par, at.M_1, act[int(par[at.A_MOTOR_1]) + at.S_CONTENT], v1) - par[at.M_1 + at.N_AMBIENT]
-        p2 = gas_pressure(par, at.M_2, act[int(par[at.A_MOTOR_2]) + at.S_CONTENT], v2) - par[at.M_2 + at.N_AMBIENT]
+        p1 = gas_pressure(par, at.M_1, act[int(par[at.A_MOTOR_1]) + S_CONTENT], v1) - par[at.M_1 + N_AMBIENT]
+        p2 = gas_pressure(par, at.M_2, act[int(par[at.A_MOTOR_2]) + S_CONTENT], v2) - par[at.M_2 + N_AMBIENT]
         return p1, p2
     if mode == 3:
         r1, r2 = law_references(r1, r2, par)
@@ -132,8 +145,8 @@ def write_chamber(par, k, mode, ref, volume, h, act, rate):
     """Write the rates of the states of the chamber of muscle ``k``, 0 or 1."""
     a = int(par[at.A_MOTOR_1 + k])
     content, opening, integral = chamber_step(par, k, mode, ref, volume, h, act)
-    rate[a + at.S_CONTENT] = (content - act[a + at.S_CONTENT]) / h
-    rate[a + at.S_OPENING] = (opening - act[a + at.S_OPENING]) / h
+    rate[a + S_CONTENT] = (content - act[a + S_CONTENT]) / h
+    rate[a + S_OPENING] = (opening - act[a + S_OPENING]) / h
     rate[a + 2] = 0.0
     rate[a + at.S_INTEGRAL] = (integral - act[a + at.S_INTEGRAL]) / h
 
@@ -190,7 +203,7 @@ def observe_chamber(par, k, mode, ref, volume, ahead, h, act, out):
     step ahead; returns the energy of the air."""
     b = at.M_1 + k * at.M_STRIDE
     o = at.O_MOTOR_1_POSITION + k * at.O_MOTION_STRIDE
-    content = act[int(par[at.A_MOTOR_1 + k]) + at.S_CONTENT]
+    content = act[int(par[at.A_MOTOR_1 + k]) + S_CONTENT]
     new, opening, _ = chamber_step(par, k, mode, ref, volume, h, act)
     out[o + 1] = math.nan
     out[o + 2] = opening
@@ -198,8 +211,8 @@ def observe_chamber(par, k, mode, ref, volume, ahead, h, act, out):
     paid = 0.0
     if opening > 0.0:
         y = max(content / volume, THIN)
-        flow = par[b + at.N_AMBIENT] * math.pow(y, par[b + at.N_EXPONENT] - 1.0) * (new - content) / h
-        paid = flow * flow_energy(par, b, par[b + at.N_SUPPLY])
+        flow = par[b + N_AMBIENT] * math.pow(y, par[b + N_EXPONENT] - 1.0) * (new - content) / h
+        paid = flow * flow_energy(par, b, par[b + N_SUPPLY])
     out[at.O_MOTOR_POWER] += paid
     out[at.O_SUPPLY_POWER] += paid
     out[at.O_VALVE_POWER] += paid - gained
@@ -246,8 +259,8 @@ def observe(par, q, dq, r1, r2, h, act, full, out):
         out[at.O_STORED_ENERGY] = out[at.O_ENERGY]
         observe_link(par, q, dq, torque, out[at.O_PRESET], h, act, out)
         if (
-            p1 >= par[at.M_1 + at.N_SUPPLY] - par[at.M_1 + at.N_AMBIENT]
-            or p2 >= par[at.M_2 + at.N_SUPPLY] - par[at.M_2 + at.N_AMBIENT]
+            p1 >= par[at.M_1 + N_SUPPLY] - par[at.M_1 + N_AMBIENT]
+            or p2 >= par[at.M_2 + N_SUPPLY] - par[at.M_2 + N_AMBIENT]
         ):
             out[at.O_AT_STOP] = 1.0
 
@@ -275,10 +288,10 @@ def hold(par, q, preset, act):
         act[k] = 0.0
     if mode >= 4:
         v1, v2 = volumes(par, q)
-        x1 = math.pow(1.0 + p1 / par[at.M_1 + at.N_AMBIENT], 1.0 / par[at.M_1 + at.N_EXPONENT])
-        x2 = math.pow(1.0 + p2 / par[at.M_2 + at.N_AMBIENT], 1.0 / par[at.M_2 + at.N_EXPONENT])
-        act[int(par[at.A_MOTOR_1]) + at.S_CONTENT] = v1 * x1
-        act[int(par[at.A_MOTOR_2]) + at.S_CONTENT] = v2 * x2
+        x1 = math.pow(1.0 + p1 / par[at.M_1 + N_AMBIENT], 1.0 / par[at.M_1 + N_EXPONENT])
+        x2 = math.pow(1.0 + p2 / par[at.M_2 + N_AMBIENT], 1.0 / par[at.M_2 + N_EXPONENT])
+        act[int(par[at.A_MOTOR_1]) + S_CONTENT] = v1 * x1
+        act[int(par[at.A_MOTOR_2]) + S_CONTENT] = v2 * x2
     if par[at.A_LINK] >= 0.0:
         act[int(par[at.A_LINK])] = q
     rest_references(par, ref_1, ref_2, act)
