@@ -12,9 +12,7 @@ from pliant.base.documents.xml_tree import Node, file_of, line_of
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import inverse, pose, quaternion_from_rotation, rotation_from_quaternion, rpy_from_rotation
-from pliant.formats.gazebo import read_plugins
-from pliant.formats.sensor_tags import read_sensor_tags
-from pliant.formats.source import Format, Source, read_wing_tags
+from pliant.formats.source import Format, Source, read_tags
 from pliant.formats.tags import Sink, Tags, numbers
 from pliant.formats.urdf_robot import robot_of_urdf
 from pliant.model.robot import Robot
@@ -48,14 +46,12 @@ def read_sdf(source: Source) -> Robot:
     root = world.root
     every = [(joint, model.static) for model in world.models for joint in model.joints]
     joints = {joint.get("name", ""): "fixed" if static else joint.get("type", "") for joint, static in every}
-    plugins = read_plugins(root, joints, source.path)
-    sensors = read_sensor_tags(root, source.path, joints)
-    tags = read_wing_tags(root, joints, sensors.devices, source.path, source.package_paths)
+    found = read_tags(root, joints, source.path, source.package_paths)
     writer = _Writer(world, source)
     collision = source.self_collision
     urdf = writer.run(collide=collision)
     how = dataclasses.replace(source, self_collision=True if collision is None else collision)
-    robot = robot_of_urdf(urdf, how, plugins, sensors, tags)
+    robot = robot_of_urdf(urdf, how, found)
     robot.notes += [*world.notes, *writer.notes]
     _lights(root, robot, source)
     _physics(root, robot, source)

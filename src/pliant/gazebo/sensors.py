@@ -12,7 +12,6 @@ import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy as np
 from pliant.base.errors import DeviceError, ModelError, nearest
 from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rpy, quaternion_product, rotate
+from pliant.formats.source import TagReader
 from pliant.formats.tags import Sink, Tags
 from pliant.model.noise import Noise
 from pliant.model.sensors import (
@@ -77,16 +77,6 @@ _CAMERA_TAGS = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
-class SensorTags:
-    """Findings in the sensor tags of a description."""
-
-    devices: list[SensorDescription] = field(default_factory=list)
-    """The sensors, in the order of the file."""
-    notes: list[str] = field(default_factory=list)
-    """Omissions and assumptions."""
-
-
 def is_sensor_plugin(filename: str) -> bool:
     """Return whether a plugin is one of those that are read here."""
     return _PLUGIN.fullmatch(re.split(r"[/\\]", filename.strip())[-1]) is not None
@@ -98,22 +88,21 @@ def _plugin_kind(element: ET.Element) -> str:
 
 
 def read_sensor_tags(
-    root: ET.Element,
-    file: str | Path | None = None,
-    taken: Iterable[str] = (),
-) -> SensorTags:
-    """Return the sensors of a description.
+    root: ET.Element, taken: Iterable[str], file: str | Path | None, notes: list[str]
+) -> list[SensorDescription]:
+    """Return the sensors of a description, in the order of the file.
 
     Args:
         root: the ``<robot>`` of a URDF, or the ``<model>`` or ``<world>`` of an SDF.
-        file: name of the file, for messages.
         taken: names that other devices have.
+        file: name of the file, for messages.
+        notes: list to which omissions and assumptions are added.
 
     Raises:
         ModelError: a sensor or a plugin of a sensor has a value that is not valid, or names nothing of the robot. The
             message has file, line and tag.
     """
-    reader = _Reader(root, file, taken)
+    reader = _Reader(root, taken, file, notes)
     if root.tag == "robot":
         for element in root.findall("gazebo"):
             reader.place(element, element.get("reference", ""))
@@ -138,9 +127,9 @@ def _place(pose: Pose) -> dict[str, object]:
 class _Reader(Sink):
     """Collect the sensors of a description."""
 
-    def __init__(self, root: ET.Element, file: str | Path | None, taken: Iterable[str]) -> None:
-        self.found = SensorTags()
-        super().__init__(file, self.found.notes)
+    def __init__(self, root: ET.Element, taken: Iterable[str], file: str | Path | None, notes: list[str]) -> None:
+        super().__init__(file, notes)
+        self.found: list[SensorDescription] = []
         self.links = {link.get("name", "") for link in root.iter("link")}
         self.children = _children(root)
         self.taken = {"board", *taken}
@@ -194,7 +183,7 @@ class _Reader(Sink):
 
     def add(self, described: SensorDescription) -> None:
         self.taken.add(described.name)
-        self.found.devices.append(described)
+        self.found.append(described)
 
     def free(self, name: str, element: ET.Element) -> str:
         base, count = name, 1
@@ -572,3 +561,7 @@ def _under(space: str, name: str) -> str:
     """Return an absolute name: the name itself where it is absolute, else below a name space."""
     parts = [name] if name.startswith("/") else [space, name]
     return "/" + "/".join(part.strip("/") for part in parts if part.strip("/"))
+
+
+READER = TagReader(name="sensors", title="Gazebo", owns=is_sensor_plugin, sensors=read_sensor_tags)
+"""Gazebo's sensor tags, and the plugins of ROS inside and beside them."""

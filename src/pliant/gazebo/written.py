@@ -1,41 +1,37 @@
-"""The toolbox's plugin tags of an exported robot."""
+"""The toolbox's plugin tags of a robot."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from pliant.formats.gazebo import CONTROLLER_TAGS, PLUGINS
+from pliant.gazebo.plugin_kinds import CONTROLLER_TAGS, PLUGINS, PluginKind
 from pliant.laws import CompliantActuator
 from pliant.model.interface import JointInterface
-from pliant.ros2_control.source import Source
-from pliant.ros2_control.written import flat, kind_of
+from pliant.model.parameters import flat_values
 
 
-def write_plugins(root: ET.Element, source: Source) -> None:
-    """Write one plugin for each compliant joint whose law has one."""
-    for joint, actuator in source.robot.actuators.items():
-        _write_plugin(root, source, joint, actuator)
+def write_plugin(actuator: CompliantActuator, described: JointInterface) -> tuple[ET.Element, set[str]] | None:
+    """Return the plugin element of a compliant joint, and the paths of the parameters that its tags can carry.
 
+    Args:
+        actuator: the actuator of the joint.
+        described: name of the joint, and what it publishes.
 
-def _write_plugin(root: ET.Element, source: Source, joint: str, actuator: CompliantActuator) -> None:
-    name = kind_of(actuator)
-    if name is None:  # a law of the user's own: the ros2_control tags name it
-        return
+    Returns:
+        None for a law without a plugin, such as a user's own.
+    """
+    name = next((name for name, kind in PLUGINS.items() if kind.law is type(actuator.law)), None)
+    if name is None:
+        return None
     kind = PLUGINS[name]
-    described = source.robot.interface.joints.get(joint) or JointInterface(joint=joint)
-    plugin = ET.SubElement(
-        ET.SubElement(root, "gazebo"),
-        "plugin",
-        name=described.plugin or f"{joint}_{name}",
-        filename=f"lib{name}_plugin.so",
-    )
+    plugin = ET.Element("plugin", name=described.plugin or f"{described.joint}_{name}", filename=f"lib{name}_plugin.so")
 
     def tag(what: str, value: object) -> None:
         text = str(value).lower() if isinstance(value, bool) else str(value) if isinstance(value, int) else repr(value)
         ET.SubElement(plugin, what).text = text
 
-    ET.SubElement(plugin, "joint").text = joint
+    ET.SubElement(plugin, "joint").text = described.joint
     tag("operation_mode", int(actuator.mode))
     tag("pub_eltau", described.publish_elastic_torque)
     tag("pub_state", described.publish_state)
@@ -55,8 +51,19 @@ def _write_plugin(root: ET.Element, source: Source, joint: str, actuator: Compli
         if pid is not None:
             for part, parameter in CONTROLLER_TAGS.items():
                 tag(prefix + part, float(getattr(pid, parameter)))
-    values, defaults = flat(actuator), flat(CompliantActuator(law=type(actuator.law)(), mode=actuator.mode))
+    values = flat_values(actuator)
+    defaults = flat_values(CompliantActuator(law=type(actuator.law)(), mode=actuator.mode))
     for what, path in kind.blocks.items():
         value = values.get(path)
         if isinstance(value, int | float) and value != defaults.get(path):
             tag(what, float(value))
+    return plugin, _carried(kind)
+
+
+def _carried(kind: PluginKind) -> set[str]:
+    """Return the paths of the parameters that a kind of plugin has tags for."""
+    found = {"mode", *(f"law.{name}" for name in kind.springs.values()), *kind.blocks.values()}
+    for k in range(1, len(kind.motors) + 1):
+        found |= {f"motor_{k}.{name if name != 'friction' else 'friction.torque'}" for name in kind.motor_tags.values()}
+        found |= {f"pid_{k}.{name}" for name in CONTROLLER_TAGS.values()}
+    return found

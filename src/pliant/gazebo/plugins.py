@@ -13,230 +13,27 @@ import operator
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pliant.base.documents.xml_tree import line_of
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import parse_number
-from pliant.formats.block_tags import block_tags
-from pliant.formats.sensor_tags import is_sensor_plugin
-from pliant.formats.source import tag_readers
+from pliant.formats.source import TagReader
 from pliant.formats.tags import Tags, place_of
-from pliant.laws import (
-    BAVS,
-    PID,
-    SEA,
-    AwAS2,
-    CompliantActuator,
-    DCMotor,
-    Law,
-    McKibben,
-    Mode,
-    PneumaticDrive,
-    PreslidingFriction,
-    QbMove,
-    TableSEA,
-)
+from pliant.gazebo.plugin_kinds import CONTROLLER_TAGS, DRIVE_TAGS, MOTOR_TAGS, PLUGINS, REQUIRED_TAGS, PluginKind
+from pliant.gazebo.written import write_plugin
+from pliant.laws import PID, CompliantActuator, DCMotor, Mode, PneumaticDrive, PreslidingFriction
 from pliant.laws.pneumatics import VALVE_GAINS
 from pliant.model.interface import JointInterface
 from pliant.model.parameters import MODE_NAMES, change_actuator, put_value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginKind:
-    """Meaning of the tags of one of the toolbox's plugins."""
-
-    name: str
-    """The X of libX_plugin.so."""
-    law: type[Law]
-    """Law of the spring."""
-    springs: Mapping[str, str]
-    """Parameter of the law by tag."""
-    motors: tuple[str, ...]
-    """Prefix of the motor tags, one entry a motor; of muscles, of the tags of their valves."""
-    controllers: tuple[str, ...]
-    """Prefix of the controller tags, one entry a motor."""
-    unused: tuple[str, ...] = ()
-    """Tags that the original reads and never uses."""
-    files: tuple[str, ...] = ()
-    """Tags of ``springs`` that name a file, relative to the description."""
-    flags: tuple[str, ...] = ()
-    """Tags of ``springs`` that are true or false."""
-
-    @property
-    def motor_tags(self) -> Mapping[str, str]:
-        """Field of a motor, or of the drive of a muscle, by tag without prefix."""
-        return DRIVE_TAGS if self.law.second_input == "pressure" else MOTOR_TAGS
-
-    @property
-    def tags(self) -> list[str]:
-        """Every tag that may stand in the plugin element."""
-        motors = [prefix + part for prefix in self.motors for part in self.motor_tags]
-        controllers = [prefix + part for prefix in self.controllers for part in CONTROLLER_TAGS]
-        return [*REQUIRED_TAGS, *self.springs, *self.unused, *motors, *controllers, *self.blocks]
-
-    @property
-    def blocks(self) -> dict[str, str]:
-        """Path of a parameter of the actuator by tag, for what the toolbox has no tags for."""
-        own = {name if name != "friction" else "friction.torque" for name in MOTOR_TAGS.values()}
-        return block_tags(self.motors, [f"motor_{k + 1}.{name}" for k in range(len(self.motors)) for name in own])
-
-
-REQUIRED_TAGS = ("joint", "operation_mode", "pub_eltau", "pub_state", "sub_ext_tau")
-MOTOR_TAGS = {
-    "J": "inertia",
-    "D": "damping",
-    "tauMax": "max_torque",
-    "maxVel": "max_velocity",
-    "minPos": "min_position",
-    "maxPos": "max_position",
-    "tauFric": "friction",
-}
-DRIVE_TAGS = {
-    "supply": "supply_pressure",
-    "ambient": "ambient_pressure",
-    "conductance": "conductance",
-    "criticalRatio": "critical_ratio",
-    "timeConstant": "time_constant",
-    "deadVolume": "dead_volume",
-    "exponent": "exponent",
-}
-CONTROLLER_TAGS = {"P": "kp", "I": "ki", "D": "kd"}
-
-PLUGINS: dict[str, PluginKind] = {
-    kind.name: kind
-    for kind in (
-        PluginKind(
-            name="sea",
-            law=SEA,
-            springs={"spring_k": "k", "max_def": "max_deflection"},
-            motors=("mot_",),
-            controllers=("ctrl_",),
-        ),
-        PluginKind(
-            name="qbmove",
-            law=QbMove,
-            springs={
-                "spring_a1": "a1",
-                "spring_k1": "k1",
-                "spring_a2": "a2",
-                "spring_k2": "k2",
-                "max_def": "max_deflection",
-            },
-            motors=("mot_1_", "mot_2_"),
-            controllers=("ctrl_1_", "ctrl_2_"),
-        ),
-        PluginKind(
-            name="bavs",
-            law=BAVS,
-            springs={
-                "spring_a": "a",
-                "spring_b": "b",
-                "spring_k": "k",
-                "spring_k_e": "k_e",
-                "max_def": "max_deflection",
-            },
-            motors=("mot_1_", "mot_2_"),
-            controllers=("ctrl_1_", "ctrl_2_"),
-        ),
-        PluginKind(
-            name="awas_ii",
-            law=AwAS2,
-            springs={"spring_Ks": "Ks", "spring_L": "L", "spring_r_t": "r_t", "max_def": "max_deflection"},
-            motors=("mot_",),
-            controllers=("ctrl_",),
-            unused=("spring_l_0",),
-        ),
-        PluginKind(
-            name="pam",
-            law=McKibben,
-            springs={
-                "muscle_radius": "radius",
-                "muscle_length": "length",
-                "braid_angle": "braid_angle",
-                "end_correction": "end_correction",
-                "muscle_contraction": "contraction",
-                "pulley_radius": "pulley_radius",
-                "max_def": "max_deflection",
-            },
-            motors=("valve_1_", "valve_2_"),
-            controllers=("ctrl_1_", "ctrl_2_"),
-        ),
-        PluginKind(
-            name="sea_table",
-            law=TableSEA,
-            springs={"spring_table": "table", "spring_odd": "odd", "spring_scale": "torque_scale"},
-            files=("spring_table",),
-            flags=("spring_odd",),
-            motors=("mot_",),
-            controllers=("ctrl_",),
-        ),
-    )
-}
-"""The plugins by the X of libX_plugin.so: four of the toolbox, and pliant's own of the same form."""
-
-
-@dataclass(slots=True)
-class Plugins:
-    """Findings in the plugin elements of a description."""
-
-    actuators: dict[str, CompliantActuator] = field(default_factory=dict)
-    """Compliant actuators by joint, in the order of the file."""
-    joints: dict[str, JointInterface] = field(default_factory=dict)
-    """Published quantities of each of these joints, by joint."""
-    notes: list[str] = field(default_factory=list)
-    """Plugins that were not understood, and tags without effect."""
-
-
-def read_plugins(root: ET.Element, joints: Mapping[str, str], file: str | Path | None = None) -> Plugins:
-    """Read all plugin elements below an element of a URDF or SDF.
-
-    Args:
-        root: root of the description.
-        joints: type of every joint of the description, by name.
-        file: name of the file, for messages.
-
-    Raises:
-        ModelError: a tag that is missing, unknown, given twice or not valid; a joint that does not exist, cannot be
-            driven or is described twice. The message names file, line and tag.
-    """
-    found = Plugins()
-    of_wings = tag_readers()
-    others = [element for reader in of_wings for tag in reader.elements for element in root.iter(tag)]
-    elsewhere = {id(plugin) for element in others for plugin in element.iter("plugin")}
-    for element in root.iter("plugin"):
-        if id(element) in elsewhere:
-            continue
-        filename = element.get("filename", "")
-        name = element.get("name", "")
-        kind = _kind(filename)
-        if kind is None and (is_sensor_plugin(filename) or any(reader.owns(filename) for reader in of_wings)):
-            continue  # read with the sensors, or by a wing
-        if kind is None:
-            what = f"plugin {name!r} ({filename or 'no filename'})"
-            found.notes.append(f"{place_of(element, file)}{what} is not understood and left out")
-            continue
-        actuator, interface = _read(element, kind, joints, file, found.notes)
-        other = found.joints.get(interface.joint)
-        if other is not None:
-            raise ModelError(
-                f"plugin {name!r}: joint {interface.joint!r} has a compliant actuator already, from the plugin "
-                f"{other.plugin!r} in line {other.line}; one per joint",
-                file=file,
-                line=line_of(element),
-                field="joint",
-            )
-        found.actuators[interface.joint] = actuator
-        found.joints[interface.joint] = interface
-    return found
-
-
-def _kind(filename: str) -> PluginKind | None:
+def _kind_name(filename: str) -> str:
+    """Return the X of libX_plugin.so, "" for another file name."""
     base = re.split(r"[/\\]", filename.strip())[-1]
     match = re.fullmatch(r"(?:lib)?(\w+?)_plugin(?:\.so|\.dylib|\.dll)?", base)
-    return PLUGINS.get(match.group(1)) if match else None
+    return match.group(1) if match else ""
 
 
 class _Reader(Tags):
@@ -325,9 +122,22 @@ _REQUIRED_HELP = {
 }
 
 
-def _read(
-    element: ET.Element, kind: PluginKind, joints: Mapping[str, str], file: str | Path | None, notes: list[str]
+def read_plugin(
+    element: ET.Element, joints: Mapping[str, str], file: str | Path | None, notes: list[str]
 ) -> tuple[CompliantActuator, JointInterface]:
+    """Return the actuator of a joint that a plugin element of the toolbox describes, and what it publishes.
+
+    Args:
+        element: the plugin element, of a kind in `PLUGINS`.
+        joints: type of every joint of the description, by name.
+        file: name of the file, for messages.
+        notes: list to which tags without effect are added.
+
+    Raises:
+        ModelError: a tag that is missing, unknown, given twice or not valid; a joint that does not exist or cannot be
+            driven. The message names file, line and tag.
+    """
+    kind = PLUGINS[_kind_name(element.get("filename", ""))]
     reader = _Reader(element, kind, file)
     joint = reader.text("joint") if "joint" in reader.tags else None
     if joint is not None:
@@ -477,3 +287,13 @@ def _suggest(text: str) -> str:
     if match:
         return f"the number alone: {match.group(1)}"
     return "a number such as 0.5, 1e-6, inf or -inf"
+
+
+READER = TagReader(
+    name="plugins",
+    title="the toolbox",
+    owns=lambda filename: _kind_name(filename) in PLUGINS,
+    actuator=read_plugin,
+    write=write_plugin,
+)
+"""The toolbox's plugin tags, one element for each joint."""

@@ -1,0 +1,143 @@
+"""The plugins of the compliant-actuator toolbox and their tags: what each element in one sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pliant.gazebo.block_tags import block_tags
+from pliant.laws import BAVS, SEA, AwAS2, Law, McKibben, QbMove, TableSEA
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginKind:
+    """Meaning of the tags of one of the toolbox's plugins."""
+
+    name: str
+    """The X of libX_plugin.so."""
+    law: type[Law]
+    """Law of the spring."""
+    springs: Mapping[str, str]
+    """Parameter of the law by tag."""
+    motors: tuple[str, ...]
+    """Prefix of the motor tags, one entry a motor; of muscles, of the tags of their valves."""
+    controllers: tuple[str, ...]
+    """Prefix of the controller tags, one entry a motor."""
+    unused: tuple[str, ...] = ()
+    """Tags that the original reads and never uses."""
+    files: tuple[str, ...] = ()
+    """Tags of ``springs`` that name a file, relative to the description."""
+    flags: tuple[str, ...] = ()
+    """Tags of ``springs`` that are true or false."""
+
+    @property
+    def motor_tags(self) -> Mapping[str, str]:
+        """Field of a motor, or of the drive of a muscle, by tag without prefix."""
+        return DRIVE_TAGS if self.law.second_input == "pressure" else MOTOR_TAGS
+
+    @property
+    def tags(self) -> list[str]:
+        """Every tag that may stand in the plugin element."""
+        motors = [prefix + part for prefix in self.motors for part in self.motor_tags]
+        controllers = [prefix + part for prefix in self.controllers for part in CONTROLLER_TAGS]
+        return [*REQUIRED_TAGS, *self.springs, *self.unused, *motors, *controllers, *self.blocks]
+
+    @property
+    def blocks(self) -> dict[str, str]:
+        """Path of a parameter of the actuator by tag, for what the toolbox has no tags for."""
+        own = {name if name != "friction" else "friction.torque" for name in MOTOR_TAGS.values()}
+        return block_tags(self.motors, [f"motor_{k + 1}.{name}" for k in range(len(self.motors)) for name in own])
+
+
+REQUIRED_TAGS = ("joint", "operation_mode", "pub_eltau", "pub_state", "sub_ext_tau")
+MOTOR_TAGS = {
+    "J": "inertia",
+    "D": "damping",
+    "tauMax": "max_torque",
+    "maxVel": "max_velocity",
+    "minPos": "min_position",
+    "maxPos": "max_position",
+    "tauFric": "friction",
+}
+DRIVE_TAGS = {
+    "supply": "supply_pressure",
+    "ambient": "ambient_pressure",
+    "conductance": "conductance",
+    "criticalRatio": "critical_ratio",
+    "timeConstant": "time_constant",
+    "deadVolume": "dead_volume",
+    "exponent": "exponent",
+}
+CONTROLLER_TAGS = {"P": "kp", "I": "ki", "D": "kd"}
+
+PLUGINS: dict[str, PluginKind] = {
+    kind.name: kind
+    for kind in (
+        PluginKind(
+            name="sea",
+            law=SEA,
+            springs={"spring_k": "k", "max_def": "max_deflection"},
+            motors=("mot_",),
+            controllers=("ctrl_",),
+        ),
+        PluginKind(
+            name="qbmove",
+            law=QbMove,
+            springs={
+                "spring_a1": "a1",
+                "spring_k1": "k1",
+                "spring_a2": "a2",
+                "spring_k2": "k2",
+                "max_def": "max_deflection",
+            },
+            motors=("mot_1_", "mot_2_"),
+            controllers=("ctrl_1_", "ctrl_2_"),
+        ),
+        PluginKind(
+            name="bavs",
+            law=BAVS,
+            springs={
+                "spring_a": "a",
+                "spring_b": "b",
+                "spring_k": "k",
+                "spring_k_e": "k_e",
+                "max_def": "max_deflection",
+            },
+            motors=("mot_1_", "mot_2_"),
+            controllers=("ctrl_1_", "ctrl_2_"),
+        ),
+        PluginKind(
+            name="awas_ii",
+            law=AwAS2,
+            springs={"spring_Ks": "Ks", "spring_L": "L", "spring_r_t": "r_t", "max_def": "max_deflection"},
+            motors=("mot_",),
+            controllers=("ctrl_",),
+            unused=("spring_l_0",),
+        ),
+        PluginKind(
+            name="pam",
+            law=McKibben,
+            springs={
+                "muscle_radius": "radius",
+                "muscle_length": "length",
+                "braid_angle": "braid_angle",
+                "end_correction": "end_correction",
+                "muscle_contraction": "contraction",
+                "pulley_radius": "pulley_radius",
+                "max_def": "max_deflection",
+            },
+            motors=("valve_1_", "valve_2_"),
+            controllers=("ctrl_1_", "ctrl_2_"),
+        ),
+        PluginKind(
+            name="sea_table",
+            law=TableSEA,
+            springs={"spring_table": "table", "spring_odd": "odd", "spring_scale": "torque_scale"},
+            files=("spring_table",),
+            flags=("spring_odd",),
+            motors=("mot_",),
+            controllers=("ctrl_",),
+        ),
+    )
+}
+"""The plugins by the X of libX_plugin.so: four of the toolbox, and pliant's own of the same form."""
