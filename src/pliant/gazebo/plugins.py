@@ -20,7 +20,7 @@ from pliant.base.documents.xml_tree import line_of
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import parse_number
 from pliant.formats.source import TagReader
-from pliant.formats.tags import Tags, place_of
+from pliant.formats.tags import Tags, library_of, place_of
 from pliant.gazebo.plugin_kinds import CONTROLLER_TAGS, DRIVE_TAGS, MOTOR_TAGS, PLUGINS, REQUIRED_TAGS, PluginKind
 from pliant.gazebo.written import write_plugin
 from pliant.laws import PID, CompliantActuator, DCMotor, Mode, PneumaticDrive, PreslidingFriction
@@ -31,8 +31,7 @@ from pliant.model.parameters import MODE_NAMES, change_actuator, put_value
 
 def _kind_name(filename: str) -> str:
     """Return the X of libX_plugin.so, "" for another file name."""
-    base = re.split(r"[/\\]", filename.strip())[-1]
-    match = re.fullmatch(r"(?:lib)?(\w+?)_plugin(?:\.so|\.dylib|\.dll)?", base)
+    match = re.fullmatch(r"(?:lib)?(\w+?)_plugin(?:\.so|\.dylib|\.dll)?", library_of(filename))
     return match.group(1) if match else ""
 
 

@@ -21,7 +21,8 @@ from pliant.base.errors import DeviceError, ModelError, nearest
 from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rpy, quaternion_product, rotate
 from pliant.formats.source import TagReader
-from pliant.formats.tags import Sink, Tags
+from pliant.formats.tags import Sink, Tags, library_of, link_of
+from pliant.model.description import numbered_name
 from pliant.model.noise import Noise
 from pliant.model.sensors import (
     MEASURE_DIRECTIONS,
@@ -79,11 +80,11 @@ _CAMERA_TAGS = {
 
 def is_sensor_plugin(filename: str) -> bool:
     """Return whether a plugin is one of those that are read here."""
-    return _PLUGIN.fullmatch(re.split(r"[/\\]", filename.strip())[-1]) is not None
+    return _PLUGIN.fullmatch(library_of(filename)) is not None
 
 
 def _plugin_kind(element: ET.Element) -> str:
-    match = _PLUGIN.fullmatch(re.split(r"[/\\]", element.get("filename", "").strip())[-1])
+    match = _PLUGIN.fullmatch(library_of(element.get("filename", "")))
     return (match["kind"] or "") if match else ""
 
 
@@ -186,13 +187,10 @@ class _Reader(Sink):
         self.found.append(described)
 
     def free(self, name: str, element: ET.Element) -> str:
-        base, count = name, 1
-        while name in self.taken:
-            count += 1
-            name = f"{base}_{count}"
-        if name != base:
-            self.note(element, f"the sensor {base!r} is called {name!r}, as the name is taken")
-        return name
+        free = numbered_name(name, self.taken)
+        if free != name:
+            self.note(element, f"the sensor {name!r} is called {free!r}, as the name is taken")
+        return free
 
     def plugin(self, sensor: ET.Element) -> Tags | None:
         known = [p for p in sensor.findall("plugin") if _plugin_kind(p)]
@@ -529,12 +527,8 @@ class _Reader(Sink):
 
 def _children(root: ET.Element) -> dict[str, str]:
     """Return the child link of each joint of a URDF or of an SDF model."""
-    found = {}
-    for joint in root.iter("joint"):
-        child = joint.find("child")
-        if child is not None and joint.get("name"):
-            found[joint.get("name", "")] = child.get("link") or (child.text or "").strip()
-    return found
+    joints = (joint for joint in root.iter("joint") if joint.get("name") and joint.find("child") is not None)
+    return {joint.get("name", ""): link_of(joint, "child") for joint in joints}
 
 
 def _noise(rows: list[tuple[float, float, float, float]], extra: float) -> Noise:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import mujoco
@@ -383,17 +383,21 @@ def _authored_bits() -> dict[str, int]:
 _BITS: dict[str, int] = {}
 
 
+def numbered_name(name: str, taken: Collection[str]) -> str:
+    """Return a name, with the first of _2, _3 and so on behind it if it is taken."""
+    base, number = name, 2
+    while name in taken:
+        name, number = f"{base}_{number}", number + 1
+    return name
+
+
 def _name_actuators(spec: mujoco.MjSpec) -> list[str]:
     """Give every actuator a name; return a note for each that had none."""
     taken, notes = {actuator.name for actuator in spec.actuators}, []
     for actuator in spec.actuators:
         if actuator.name:
             continue
-        name = start = f"{actuator.target or 'unnamed'}_actuator"
-        number = 2
-        while name in taken:
-            name, number = f"{start}_{number}", number + 1
-        actuator.name = name
+        actuator.name = name = numbered_name(f"{actuator.target or 'unnamed'}_actuator", taken)
         taken.add(name)
         notes.append(f"the actuator of {actuator.target!r} has no name; it is called {name!r}")
     return notes

@@ -11,6 +11,7 @@ import mujoco
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.wing import offers
+from pliant.model.description import numbered_name
 from pliant.model.noise import Noise
 from pliant.model.parameters import changed_fields
 from pliant.model.sensors import MAX_IMAGE_SIDE, SENSOR_KINDS, Camera, ForceTorque, Imu, SensorDescription, reference_of
@@ -82,11 +83,7 @@ def described_sensors(spec: mujoco.MjSpec, taken: Iterable[str] = ()) -> list[Se
 
 
 def _free(name: str, used: set[str]) -> str:
-    count, base = 1, name
-    while name in used:
-        count += 1
-        name = f"{base}_{count}"
-    used.add(name)
+    used.add(name := numbered_name(name, used))
     return name
 
 
