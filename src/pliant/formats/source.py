@@ -172,12 +172,11 @@ class TagReader:
     elements: tuple[str, ...] = ()
     """Elements of a robot that are read here with all that is in them."""
     actuator: (
-        Callable[[ET.Element, Mapping[str, str], Path | None, list[str]], tuple[CompliantActuator, JointInterface]]
-        | None
+        Callable[[ET.Element, Mapping[str, str], Path, list[str]], tuple[CompliantActuator, JointInterface]] | None
     ) = None
     """Function of a plugin element that is owned, the type of every joint by name, the file and a list for notes. It
     returns the compliant actuator of the joint that the plugin describes."""
-    sensors: Callable[[ET.Element, Iterable[str], Path | None, list[str]], list[SensorDescription]] | None = None
+    sensors: Callable[[ET.Element, Iterable[str], Path, list[str]], list[SensorDescription]] | None = None
     """Function of the ``<robot>`` of a URDF or the ``<model>`` or ``<world>`` of an SDF, the names that are taken, the
     file and a list for notes. It returns the sensors that the tags describe."""
     read: (
@@ -213,7 +212,7 @@ def tag_readers() -> list[TagReader]:
 
 
 def read_tags(
-    root: ET.Element, joints: Mapping[str, str], file: Path | None, package_paths: Sequence[str | Path] = ()
+    root: ET.Element, joints: Mapping[str, str], file: Path, package_paths: Sequence[str | Path] = ()
 ) -> FoundTags:
     """Return what the wings find in the tags of a description.
 
@@ -252,7 +251,7 @@ def _read_plugin(
     element: ET.Element,
     readers: Sequence[TagReader],
     joints: Mapping[str, str],
-    file: Path | None,
+    file: Path,
     found: FoundTags,
 ) -> None:
     """Add the actuator that a plugin describes, or note that no wing reads it."""
