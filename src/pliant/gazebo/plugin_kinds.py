@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pliant.gazebo.block_tags import block_tags
 from pliant.laws import BAVS, SEA, AwAS2, Law, McKibben, QbMove, TableSEA
+from pliant.model.parameters import MODE_NAMES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,24 +33,38 @@ class PluginKind:
 
     @property
     def motor_tags(self) -> Mapping[str, str]:
-        """Field of a motor, or of the drive of a muscle, by tag without prefix."""
+        """Path in a motor, or in the drive of a muscle, by tag without prefix."""
         return DRIVE_TAGS if self.law.second_input == "pressure" else MOTOR_TAGS
 
     @property
     def tags(self) -> list[str]:
         """Every tag that may stand in the plugin element."""
-        motors = [prefix + part for prefix in self.motors for part in self.motor_tags]
-        controllers = [prefix + part for prefix in self.controllers for part in CONTROLLER_TAGS]
-        return [*REQUIRED_TAGS, *self.springs, *self.unused, *motors, *controllers, *self.blocks]
+        return [*REQUIRED_TAGS, *self.springs, *self.unused, *self.motor_paths, *self.blocks]
+
+    @property
+    def motor_paths(self) -> dict[str, str]:
+        """Path of a parameter of the actuator by tag, for its motors, then for their controllers."""
+        return _paths("motor", self.motors, self.motor_tags) | _paths("pid", self.controllers, CONTROLLER_TAGS)
 
     @property
     def blocks(self) -> dict[str, str]:
         """Path of a parameter of the actuator by tag, for what the toolbox has no tags for."""
-        own = {name if name != "friction" else "friction.torque" for name in MOTOR_TAGS.values()}
-        return block_tags(self.motors, [f"motor_{k + 1}.{name}" for k in range(len(self.motors)) for name in own])
+        return block_tags(self.motors, _paths("motor", self.motors, MOTOR_TAGS).values())
 
 
-REQUIRED_TAGS = ("joint", "operation_mode", "pub_eltau", "pub_state", "sub_ext_tau")
+def _paths(block: str, prefixes: tuple[str, ...], tags: Mapping[str, str]) -> dict[str, str]:
+    """Return the paths in the numbered blocks of an actuator by tag."""
+    return {prefix + tag: f"{block}_{k}.{path}" for k, prefix in enumerate(prefixes, 1) for tag, path in tags.items()}
+
+
+REQUIRED_TAGS = {
+    "joint": "the name of a joint of the robot",
+    "operation_mode": ", ".join(f"{mode.value} {name}" for name, mode in MODE_NAMES.items()),
+    "pub_eltau": "true or false (publish the elastic torques)",
+    "pub_state": "true or false (publish the link state)",
+    "sub_ext_tau": "true or false (listen to external torques)",
+}
+"""What each tag that must be there holds."""
 MOTOR_TAGS = {
     "J": "inertia",
     "D": "damping",
@@ -57,7 +72,7 @@ MOTOR_TAGS = {
     "maxVel": "max_velocity",
     "minPos": "min_position",
     "maxPos": "max_position",
-    "tauFric": "friction",
+    "tauFric": "friction.torque",
 }
 DRIVE_TAGS = {
     "supply": "supply_pressure",

@@ -21,12 +21,12 @@ from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import parse_number
 from pliant.formats.source import TagReader
 from pliant.formats.tags import Tags, library_of, place_of
-from pliant.gazebo.plugin_kinds import CONTROLLER_TAGS, DRIVE_TAGS, MOTOR_TAGS, PLUGINS, REQUIRED_TAGS, PluginKind
+from pliant.gazebo.plugin_kinds import CONTROLLER_TAGS, PLUGINS, REQUIRED_TAGS, PluginKind
 from pliant.gazebo.written import write_plugin
-from pliant.laws import PID, CompliantActuator, DCMotor, Mode, PneumaticDrive, PreslidingFriction
+from pliant.laws import PID, CompliantActuator, DCMotor, Mode, PneumaticDrive
 from pliant.laws.pneumatics import VALVE_GAINS
 from pliant.model.interface import JointInterface
-from pliant.model.parameters import MODE_NAMES, change_actuator, put_value
+from pliant.model.parameters import change_actuator, put_value
 
 
 def _kind_name(filename: str) -> str:
@@ -56,7 +56,7 @@ class _Reader(Tags):
                 t for t in element if t.tag not in kind.tags and f"did you mean {tag!r}" in nearest(t.tag, kind.tags)
             ]
             if tag not in self.tags and not slips:
-                self.refuse(f"the required tag <{tag}> is missing; must be {_REQUIRED_HELP[tag]}", tag, element)
+                self.refuse(f"the required tag <{tag}> is missing; must be {REQUIRED_TAGS[tag]}", tag, element)
 
     def report(self, fault: ModelError) -> None:
         """Remember a fault."""
@@ -84,7 +84,7 @@ class _Reader(Tags):
     def mode(self) -> Mode:
         text = self.text("operation_mode", "6")
         if not re.fullmatch(r"\+?0*[0-6]", text):
-            valid = ", ".join(f"{mode.value} {name}" for name, mode in MODE_NAMES.items())
+            valid = REQUIRED_TAGS["operation_mode"]
             self.refuse(f"<operation_mode> is {text!r}; must be one of {valid}", "operation_mode")
             return Mode.PID_EQ_PRESET
         return Mode(int(text))
@@ -99,6 +99,19 @@ class _Reader(Tags):
             self.refuse(f"<{tag}>: {message}" if tag in self.tags else message, tag or str(error.field))
             return None
 
+    def block(self, default: Any, prefix: str, tags: Mapping[str, str]) -> Any:
+        """Return a motor, a drive or a controller: the default with the values of the tags, path by tag."""
+        values: dict[str, object] = {}
+        fields = {prefix + part: path.partition(".") for part, path in tags.items()}
+        for tag, (name, _, leaf) in fields.items():
+            known = getattr(default, name)
+            if leaf:
+                number = self.value(tag, getattr(known, leaf))
+                values[name] = self.build(type(known), {leaf: number}, {tag: leaf}) or known
+            else:
+                values[name] = self.value(tag, known)
+        return self.build(type(default), values, {tag: name for tag, (name, _, _) in fields.items()})
+
     def finish(self) -> None:
         """Raise the first fault of the file, naming the others."""
         if not self.faults:
@@ -110,15 +123,6 @@ class _Reader(Tags):
             more = f"; and {len(others) - 8} more" if len(others) > 8 else ""
             raise ModelError(f"{first.message}. Also {rest}{more}", file=self.file, line=first.line, field=first.field)
         raise first
-
-
-_REQUIRED_HELP = {
-    "joint": "the name of a joint of the robot",
-    "operation_mode": ", ".join(f"{mode.value} {name}" for name, mode in MODE_NAMES.items()),
-    "pub_eltau": "true or false (publish the elastic torques)",
-    "pub_state": "true or false (publish the link state)",
-    "sub_ext_tau": "true or false (listen to external torques)",
-}
 
 
 def read_plugin(
@@ -164,11 +168,10 @@ def read_plugin(
             reader.value(tag, 0.0)
             notes.append(f"{place_of(reader.tags[tag], file)}<{tag}> has no effect, as in the original toolbox")
     muscles = kind.law.second_input == "pressure"
-    motors = [(_drive if muscles else _motor)(reader, prefix) for prefix in kind.motors]
-    controllers = [
-        _controller(reader, prefix, link=mode == Mode.LINK_PID and i == 0, valve=muscles)
-        for i, prefix in enumerate(kind.controllers)
-    ]
+    motor, gains = (PneumaticDrive(), VALVE_GAINS) if muscles else (DCMotor(), PID())
+    motors = [reader.block(motor, prefix, kind.motor_tags) for prefix in kind.motors]
+    first = PID(kp=0.8, kd=0.2) if mode == Mode.LINK_PID else gains
+    controllers = [reader.block(first if not i else gains, p, CONTROLLER_TAGS) for i, p in enumerate(kind.controllers)]
     flags = {tag: reader.flag(tag, False) for tag in ("pub_eltau", "pub_state", "sub_ext_tau")}
     actuator = None
     if law is not None and all(motors) and all(controllers):
@@ -211,32 +214,6 @@ def _with_blocks(
         tag = next((t for t, path in given.items() if path.startswith(field_name)), next(iter(given)))
         reader.refuse(f"<{tag}>: {error.message}", tag)
         return None
-
-
-def _motor(reader: _Reader, prefix: str) -> DCMotor | None:
-    default = DCMotor()
-    values: dict[str, object] = {}
-    for part, field_name in MOTOR_TAGS.items():
-        tag = prefix + part
-        if field_name == "friction":
-            level = reader.value(tag, default.friction.torque)
-            friction = reader.build(PreslidingFriction, {"torque": level}, {tag: "torque"})
-            values["friction"] = friction or default.friction
-        else:
-            values[field_name] = reader.value(tag, getattr(default, field_name))
-    return reader.build(DCMotor, values, {prefix + part: name for part, name in MOTOR_TAGS.items()})
-
-
-def _drive(reader: _Reader, prefix: str) -> PneumaticDrive | None:
-    default = PneumaticDrive()
-    values = {name: reader.value(prefix + part, getattr(default, name)) for part, name in DRIVE_TAGS.items()}
-    return reader.build(PneumaticDrive, values, {prefix + part: name for part, name in DRIVE_TAGS.items()})
-
-
-def _controller(reader: _Reader, prefix: str, *, link: bool, valve: bool) -> PID | None:
-    default = PID(kp=0.8, kd=0.2) if link else VALVE_GAINS if valve else PID()
-    values = {name: reader.value(prefix + part, getattr(default, name)) for part, name in CONTROLLER_TAGS.items()}
-    return reader.build(PID, values, {prefix + part: name for part, name in CONTROLLER_TAGS.items()})
 
 
 MAX_EXPRESSION = 200
