@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import DeviceError, ModelError, nearest
+from pliant.base.names import numbered_name
 from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rpy, quaternion_product, rotate
 from pliant.formats.source import TagReader
 from pliant.formats.tags import Sink, Tags, library_of, link_of
-from pliant.model.description import numbered_name
 from pliant.model.noise import Noise
 from pliant.model.sensors import (
     MEASURE_DIRECTIONS,

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import mujoco
 import numpy as np
 
 from pliant.base.errors import LawError, ModelError, nearest
+from pliant.base.names import numbered_name
 from pliant.laws import CompliantActuator
 from pliant.model.defaults import neutral_defaults
 from pliant.model.interface import DescribedDevice, Interface, ModelPart
@@ -381,14 +382,6 @@ def _authored_bits() -> dict[str, int]:
 
 
 _BITS: dict[str, int] = {}
-
-
-def numbered_name(name: str, taken: Collection[str]) -> str:
-    """Return a name, with the first of _2, _3 and so on behind it if it is taken."""
-    base, number = name, 2
-    while name in taken:
-        name, number = f"{base}_{number}", number + 1
-    return name
 
 
 def _name_actuators(spec: mujoco.MjSpec) -> list[str]:

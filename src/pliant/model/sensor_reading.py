@@ -10,8 +10,8 @@ from typing import Any
 import mujoco
 
 from pliant.base.errors import ModelError, nearest
+from pliant.base.names import numbered_name
 from pliant.base.wing import offers
-from pliant.model.description import numbered_name
 from pliant.model.noise import Noise
 from pliant.model.parameters import changed_fields
 from pliant.model.sensors import MAX_IMAGE_SIDE, SENSOR_KINDS, Camera, ForceTorque, Imu, SensorDescription, reference_of

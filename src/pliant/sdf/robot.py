@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.base.documents.xml_tree import Node, file_of, line_of
 from pliant.base.errors import ModelError
+from pliant.base.names import free_name
 from pliant.base.numerics import Array
 from pliant.base.spatial import inverse, pose, quaternion_from_rotation, rotation_from_quaternion, rpy_from_rotation
 from pliant.formats.source import Format, Source, read_tags
@@ -161,9 +162,7 @@ class _Writer(Sink):
     def shape(self, element: ET.Element, role: str, node: Node, link: str, roles: list[str]) -> None:
         name = element.get("name", "") or role
         tags = Tags(element, f"{role} {name!r} of link {link!r}", self.file)
-        name = name if name not in self.shapes else f"{link}/{name}"
-        while name in self.shapes:
-            name += "_"
+        name = free_name(name if name not in self.shapes else f"{link}/{name}", self.shapes)
         self.shapes.add(name)
         geometry = tags.child("geometry")
         kinds = [] if geometry is None else [child for child in geometry if isinstance(child.tag, str)]
