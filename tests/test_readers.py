@@ -6,6 +6,7 @@ import pytest
 
 import pliant
 from pliant.bags import read_bag
+from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import PliantError
 from pliant.formats.manager import read_manager
 from pliant.franka.client.robot import FrankaRobot
@@ -23,7 +24,7 @@ def gazebo_folder(path):
 
 
 def manager(path):
-    return read_manager(path, ["elbow"], {})
+    return read_manager(read_yaml(path), ["elbow"], {})
 
 
 def table(path):

@@ -184,6 +184,53 @@ def test_a_robot_whose_tags_a_wing_reads_loads_without_it(wing, seen, without, t
     assert without(wing)(TAGGED, str(path)).splitlines()[-1] == seen
 
 
+NOTED = """
+import sys, pliant
+for path in sys.argv[1:]:
+    robot = pliant.load(path)
+    print(list(robot.actuators), [device.name for device in robot.devices], robot.compile().njnt)
+    print([note for note in robot.notes if "not understood" in note])
+"""
+SENSED = """<sdf version="1.7"><model name="cart">
+<link name="base"><sensor name="imu" type="imu"/></link></model></sdf>"""
+
+
+def test_plugins_and_sensors_whose_wing_is_missing_are_noted_with_their_lines(without, urdf, plugin, tmp_path):
+    sensor = '<gazebo reference="link">\n<sensor name="eye" type="camera"/></gazebo>'
+    path = urdf(plugin("sea", name="spring") + "\n" + sensor)
+    lines = path.read_text().splitlines()
+    spring, eye = (next(i for i, line in enumerate(lines, 1) if word in line) for word in ('"spring"', '"eye"'))
+    cart = tmp_path / "cart.sdf"
+    cart.write_text(SENSED)
+    assert without("gazebo")(NOTED, str(path), str(cart)).splitlines()[-4:] == [
+        "[] [] 1",
+        repr(
+            [
+                f"{path}:{spring}: plugin 'spring' (libsea_plugin.so) is not understood and left out",
+                f"{path}:{eye}: sensor 'eye' (camera) is not understood and left out",
+            ]
+        ),
+        "[] [] 0",
+        repr([f"{cart}:2: sensor 'imu' (imu) is not understood and left out"]),
+    ]
+
+
+WRITTEN = """
+import sys, pliant
+from pliant.export import export_urdf
+from pliant.laws import SEA, CompliantActuator
+robot = pliant.load(sys.argv[1])
+robot.add_actuator("joint", CompliantActuator(SEA(k=123.0), link_damping=0.3))
+export_urdf(robot, sys.argv[2])
+print(pliant.load(sys.argv[2]).actuators == robot.actuators, "libsea_plugin.so" in open(sys.argv[2]).read())
+"""
+
+
+@pytest.mark.parametrize(("wing", "seen"), [("", "True True"), ("gazebo", "True False")])
+def test_an_export_without_the_plugins_of_a_wing_keeps_the_actuators(wing, seen, without, urdf, tmp_path):
+    assert without(wing)(WRITTEN, str(urdf()), str(tmp_path / "two.urdf")).splitlines()[-1] == seen
+
+
 COMMAND_LINE = """
 import contextlib, io
 from pliant.cli import main

@@ -6,7 +6,7 @@ import mujoco
 import pytest
 
 from pliant.export import describe_urdf, export_urdf
-from pliant.formats.gazebo import PLUGINS
+from pliant.gazebo.plugin_kinds import PLUGINS
 from pliant.laws import (
     BAVS,
     PID,

@@ -3,6 +3,7 @@
 import pytest
 
 import pliant
+from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import ModelError
 from pliant.formats.manager import read_manager
 from pliant.laws import Mode
@@ -45,7 +46,7 @@ def test_the_sample_file_of_the_toolbox_goes_with_its_joint(joint_file, manager_
 
 @pytest.mark.shared
 def test_the_torque_names_of_the_second_sample_file_are_taken_with_a_note(data):
-    manager, notes = read_manager(data / "advanced_config.yaml", ["joint1"], {"joint1": Mode.MOTOR_TORQUES})
+    manager, notes = read_manager(read_yaml(data / "advanced_config.yaml"), ["joint1"], {"joint1": Mode.MOTOR_TORQUES})
     assert (manager.ref_1, manager.ref_2) == (("torque_m1_command",), ("torque_m2_command",))
     assert len(notes) == 2
     assert "'/tau_m1_command' is taken as '/torque_m1_command'" in notes[0]
@@ -53,7 +54,7 @@ def test_the_torque_names_of_the_second_sample_file_are_taken_with_a_note(data):
 
 
 def test_two_joints_keep_their_order(write):
-    manager, notes = read_manager(write(GOOD), ["b", "a"])
+    manager, notes = read_manager(read_yaml(write(GOOD)), ["b", "a"])
     assert manager.joints == ("a", "b")
     assert manager.ref_1 == ("reference_1", "equilibrium_position")
     assert notes == []
@@ -61,7 +62,7 @@ def test_two_joints_keep_their_order(write):
 
 def test_a_topic_that_the_mode_does_not_listen_to_is_noted(write):
     modes = {"a": Mode.PID_REFS, "b": Mode.PID_REFS}
-    _, notes = read_manager(write(GOOD), ["a", "b"], modes)
+    _, notes = read_manager(read_yaml(write(GOOD)), ["a", "b"], modes)
     assert len(notes) == 2
     assert "joint 'b' is in mode 5, which listens to '/reference_1'" in notes[0]
 
@@ -86,7 +87,7 @@ def test_a_topic_that_the_mode_does_not_listen_to_is_noted(write):
 )
 def test_a_wrong_manager_is_refused_with_its_line(old, new, line, message, write):
     with pytest.raises(ModelError, match=message) as caught:
-        read_manager(write(GOOD.replace(old, new, 1)), ["a", "b"])
+        read_manager(read_yaml(write(GOOD.replace(old, new, 1))), ["a", "b"])
     assert caught.value.line == line
 
 
@@ -107,3 +108,14 @@ def test_a_yaml_description_may_name_or_hold_the_manager(urdf, write, tmp_path, 
     first, second = (pliant.load(p).interface.manager for p in (named, held))
     assert first.joints == second.joints == ("joint",)
     assert first.namespace == "two"
+
+
+@pytest.mark.parametrize("name", ["lab", "/lab/"])
+def test_the_namespace_of_a_yaml_description_stands_before_that_of_its_manager(name, urdf, write, tmp_path, plugin):
+    urdf(plugin())
+    one = GOOD.replace("joints_number: 2", "joints_number: 1").replace(" - a\n - b\n", " - joint\n")
+    write(one.replace(" - '/equilibrium_position'\n", "").replace(" - '/stiffness_preset'\n", ""))
+    path = tmp_path / "robot.yaml"
+    path.write_text(f"model: bench.urdf\nnamespace: {name}\nmanager: manager.yaml\n")
+    interface = pliant.load(path).interface
+    assert (interface.namespace, interface.sample_time) == ("lab", 0.01)

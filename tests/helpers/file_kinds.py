@@ -34,6 +34,7 @@ from file_mutations import (
 
 import pliant
 from pliant.bags import open_bag, read_bag, read_traces
+from pliant.base.documents.yaml_tree import read_yaml
 from pliant.experiments.curves import read_curve
 from pliant.experiments.report import write_index
 from pliant.feet.measured import read_trials, write_trials
@@ -568,7 +569,7 @@ def _robots() -> list[Kind]:
         Kind(name="robot.json", seed=json.dumps(yaml.safe_load(robot)).encode(), mutate=mutate_json, read=compiled,
              beside=beside),
         Kind(name="manager.yaml", seed=(DATA / "manager.yaml").read_bytes(), mutate=mutate_yaml,
-             read=lambda p: read_manager(p, ["joint"], {})),
+             read=lambda p: read_manager(read_yaml(p), ["joint"], {})),
     ]  # fmt: skip
 
 

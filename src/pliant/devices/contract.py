@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -39,14 +39,6 @@ class Mount:
     """Origin of the device frame, expressed in the body frame, (x, y, z) [m]."""
     orientation: tuple[float, float, float, float]
     """Orientation of the device frame in the body frame, unit quaternion (w, x, y, z)."""
-
-
-def own_frame(name: str, bodies: Iterable[str]) -> str:
-    """Return the name of a device's own frame, which is none of the bodies': ``name``, else ``name_frame``."""
-    taken = set(bodies)
-    while name in taken:
-        name += "_frame"
-    return name
 
 
 @runtime_checkable

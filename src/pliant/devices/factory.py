@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Unpack
 
+from pliant.base.names import free_name
 from pliant.devices.base import DeviceBase, DeviceOptions
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.kinds import devices_of, has_device
-from pliant.devices.native_actuator import free_name, native_actuators
+from pliant.devices.native_actuator import native_actuators
 from pliant.model.interface import DeviceSpec, ModelPart
 from pliant.model.robot import Robot
 from pliant.model.sensors import SensorDescription

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Unpack
 
 import mujoco
 import numpy as np
 
 from pliant.base.errors import ModelError
+from pliant.base.names import free_name
 from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo
 from pliant.engine.base import Engine, PortInfo
 from pliant.engine.native import native_ports
@@ -106,13 +107,6 @@ def native_actuators(
             taken.add(name)
             made.append(NativeActuator(actuator, model, name=name, **options))
     return made
-
-
-def free_name(name: str, taken: Collection[str]) -> str:
-    """Return the name, with as many "_" behind it as make it differ from those that are taken."""
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _field(port: PortInfo, *, limited: bool = True) -> FieldInfo:

@@ -8,8 +8,8 @@ from typing import Unpack
 import numpy as np
 
 from pliant.base.errors import DeviceError, PortError
+from pliant.base.names import free_name
 from pliant.devices.base import DeviceBase, DeviceOptions, FieldInfo, Mount
-from pliant.devices.contract import own_frame
 from pliant.engine.base import Engine, MujocoState
 from pliant.model.noise import Noise
 from pliant.model.sensors import SensorDescription
@@ -79,5 +79,6 @@ class SensorDevice(DeviceBase):
         place = engine.model.site(site)
         body = engine.model.body(int(place.bodyid[0])).name
         if self.frame != self.description.body:
-            self.frame = own_frame(self.frame, (engine.model.body(b).name for b in range(engine.model.nbody)))
+            bodies = {engine.model.body(b).name for b in range(engine.model.nbody)}
+            self.frame = free_name(self.frame, bodies, "_frame")
         self.mount = Mount(body=body, position=tuple(place.pos.tolist()), orientation=tuple(place.quat.tolist()))

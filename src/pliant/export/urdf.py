@@ -17,8 +17,9 @@ import numpy as np
 
 from pliant.base.errors import ModelError
 from pliant.export.extension import write_extension, write_gazebo_tags
-from pliant.export.plugins import write_plugins
 from pliant.export.written import RobotExport
+from pliant.formats.source import write_plugin
+from pliant.model.interface import JointInterface
 from pliant.model.wanted import check_robot
 from pliant.ros2_control.geometry import MESH_FOLDER, URDF_SHAPES, Materials, MeshFiles
 from pliant.ros2_control.source import Source
@@ -58,7 +59,7 @@ def describe_urdf(robot: Robot, *, package: str | None = None) -> UrdfExport:
     write_tree(root, source, meshes, materials)
     materials.write(root, 0)
     write_control(root, source)
-    write_plugins(root, source)
+    _write_plugins(root, source)
     write_gazebo_tags(root, source)
     write_extension(root, source)
     notes = [*source.notes, *_only_for_pliant(source)]
@@ -88,6 +89,15 @@ def export_urdf(
     if path is not None:
         export.write(path, overwrite=overwrite)
     return export.text
+
+
+def _write_plugins(root: ET.Element, source: Source) -> None:
+    """Write one plugin for each compliant joint whose law has one."""
+    for joint, actuator in source.robot.actuators.items():
+        described = source.robot.interface.joints.get(joint) or JointInterface(joint=joint)
+        written = write_plugin(actuator, described)
+        if written is not None:  # the ros2_control tags name a law without one, such as a user's own
+            ET.SubElement(root, "gazebo").append(written[0])
 
 
 def _only_for_pliant(source: Source) -> list[str]:

@@ -1,1 +1,1 @@
-"""Readers of robot descriptions: URDF with Gazebo's tags, MJCF, YAML files, the plugin manager."""
+"""Readers of robot descriptions: URDF, MJCF, YAML files, the plugin manager."""

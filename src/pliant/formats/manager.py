@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
-from pliant.base.documents.yaml_tree import Document, read_yaml
+from pliant.base.documents.yaml_tree import Document
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import parse_number
 from pliant.laws import COMMAND_NAMES, Mode
 from pliant.model.interface import PluginManager
+from pliant.model.robot import Robot
 
 MANAGER_FIELDS = ("namespace", "T_sample", "joints_number", "joints_name", "ref1_topic_name", "ref2_topic_name")
 """Parameters of the manager; the original exits where one is missing."""
@@ -24,35 +24,47 @@ ALIASES: dict[str, str] = {
 }
 
 
-def read_manager(
-    path: str | Path, joints: Iterable[str], modes: Mapping[str, Mode] | None = None
-) -> tuple[PluginManager, list[str]]:
-    """Read a manager's file.
+def give_manager(robot: Robot, document: Document, at: tuple[str, ...] = (), namespace: str | None = None) -> None:
+    """Give a robot the manager that a document describes.
 
     Args:
-        path: the YAML file.
+        robot: the robot; its namespace, sample time and notes change too.
+        document: the manager's file, or a file with a manager in it.
+        at: keys that lead to the manager.
+        namespace: namespace in place of the manager's; None for that.
+
+    Raises:
+        ModelError: as of `read_manager`.
+    """
+    modes = {joint: actuator.mode for joint, actuator in robot.actuators.items()}
+    manager, notes = read_manager(document, [j for j in robot.joints if j], modes, at)
+    robot.interface = robot.interface.replace(
+        manager=manager,
+        namespace=manager.namespace if namespace is None else namespace,
+        sample_time=manager.sample_time,
+    )
+    robot.notes.extend(notes)
+
+
+def read_manager(
+    document: Document,
+    joints: Iterable[str],
+    modes: Mapping[str, Mode] | None = None,
+    at: tuple[str, ...] = (),
+) -> tuple[PluginManager, list[str]]:
+    """Return the manager that a document describes.
+
+    Args:
+        document: the manager's file, or a file with a manager in it.
         joints: names of the joints of the robot.
         modes: operation mode of the compliant joints, to say where a topic does not fit the mode; None skips that.
+        at: keys that lead to the manager.
 
     Returns:
         (manager, notes): the settings, and what was accepted under another name or does not fit.
 
     Raises:
         ModelError: a parameter that is missing, unknown or not valid; the message names file, line and parameter.
-    """
-    return manager_from_mapping(read_yaml(path), (), joints, modes)
-
-
-def manager_from_mapping(
-    document: Document, at: tuple[object, ...], joints: Iterable[str], modes: Mapping[str, Mode] | None = None
-) -> tuple[PluginManager, list[str]]:
-    """Return the manager described by a part of a YAML document.
-
-    Args:
-        document: the document.
-        at: keys that lead to the part.
-        joints: names of the joints of the robot.
-        modes: see `read_manager`.
     """
     part = document.value
     for key in at:

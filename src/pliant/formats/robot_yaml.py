@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.documents.files import exists
-from pliant.base.documents.yaml_tree import Document
+from pliant.base.documents.yaml_tree import Document, read_yaml
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import describe, parse_bool
 from pliant.base.wing import offer, offers
-from pliant.formats.manager import manager_from_mapping, read_manager
+from pliant.formats.manager import give_manager
 from pliant.formats.source import Block, Source
 from pliant.laws import CompliantActuator, Law, Mode, get_law, registered_laws
 from pliant.model.check.declared import wide_play
@@ -54,6 +54,14 @@ def read_robot_yaml(source: Source) -> Robot:
     def fail(message: str, *keys: object) -> ModelError:
         return ModelError(message, file=path, line=document.line(*keys), field=".".join(map(str, keys)) or None)
 
+    def fail_within(error: ModelError, *keys: str) -> ModelError:
+        """Return an error at the part of an entry that the field of another error names."""
+        within: list[object] = [*keys]
+        for part in (error.field or "").removeprefix(f"{keys[-1]}.").split("."):
+            if (*within, part) in document.lines:
+                within.append(part)
+        return fail(error.message, *within)
+
     blocks = [found.key for found in offers("blocks")]
     known = [*YAML_FIELDS[:-1], *blocks, YAML_FIELDS[-1]]
     if not isinstance(top, Mapping):
@@ -79,7 +87,6 @@ def read_robot_yaml(source: Source) -> Robot:
             raise fail(f"model: {error.message}", "model") from error
         raise
     robot.file = str(path)
-    keys: list[object]
     if "name" in top:
         robot.spec.modelname = str(top["name"])
     if "namespace" in top:
@@ -88,20 +95,12 @@ def read_robot_yaml(source: Source) -> Robot:
         try:
             block.apply(robot, top[name])
         except ModelError as error:
-            keys = [name]
-            for part in (error.field or "").removeprefix(f"{name}.").split("."):
-                if (*keys, part) in document.lines:
-                    keys.append(part)
-            raise fail(error.message, *keys) from error
+            raise fail_within(error, name) from error
     for joint, tree in (top.get("actuators") or {}).items():
         try:
             _actuator_from_yaml(robot, joint, tree, path.parent)
         except ModelError as error:
-            keys = ["actuators", joint]
-            for part in (error.field or "").removeprefix(f"{joint}.").split("."):
-                if (*keys, part) in document.lines:
-                    keys.append(part)
-            raise fail(error.message, *keys) from error
+            raise fail_within(error, "actuators", joint) from error
     for name, tree in (top.get("sensors") or {}).items():
         try:
             if any(device.name == name for device in robot.devices):
@@ -121,18 +120,11 @@ def read_robot_yaml(source: Source) -> Robot:
             except ModelError as error:
                 raise fail(error.message, section, name) from error
     if "manager" in top:
-        joints = [j for j in robot.joints if j]
-        modes = {joint: a.mode for joint, a in robot.actuators.items()}
+        namespace = robot.interface.namespace if "namespace" in top else None
         if isinstance(top["manager"], str):
-            settings, notes = read_manager(path.parent / top["manager"], joints, modes)
+            give_manager(robot, read_yaml(path.parent / top["manager"]), namespace=namespace)
         else:
-            settings, notes = manager_from_mapping(document, ("manager",), joints, modes)
-        robot.interface = robot.interface.replace(
-            manager=settings,
-            namespace=str(top.get("namespace", settings.namespace)),
-            sample_time=settings.sample_time,
-        )
-        robot.notes.extend(notes)
+            give_manager(robot, document, ("manager",), namespace)
     return robot
 
 

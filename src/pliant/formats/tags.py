@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,6 +20,17 @@ from pliant.base.spatial import quaternion_from_rpy
 def place_of(element: ET.Element, file: str | Path | None) -> str:
     """Return ``file:line: ``, which notes begin with."""
     return f"{file_of(element, file) or 'description'}:{line_of(element) or '?'}: "
+
+
+def link_of(joint: ET.Element, end: str) -> str:
+    """Return the link at an end of a joint, as URDF or SDF has it; "" for none."""
+    element = joint.find(end)
+    return "" if element is None else element.get("link") or (element.text or "").strip()
+
+
+def library_of(filename: str) -> str:
+    """Return the file name of a plugin without its folder."""
+    return re.split(r"[/\\]", filename.strip())[-1]
 
 
 def numbers(values: object) -> str:

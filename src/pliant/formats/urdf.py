@@ -45,20 +45,17 @@ SMALLEST_LEVER = 1e-2
 HELD = 1e-6
 """Half of the range of a joint with equal limits, which MuJoCo does not take [rad or m].  # assumed"""
 INERTIA_PLACES = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
-VECTORS = {"xyz": 3, "rpy": 3, "size": 3, "radius": 1, "length": 1, "scale": 3, "rgba": 4}
-VECTOR_PLACES = {
-    ("origin", "xyz"),
-    ("origin", "rpy"),
-    ("axis", "xyz"),
-    ("box", "size"),
-    ("sphere", "radius"),
-    ("cylinder", "radius"),
-    ("cylinder", "length"),
-    ("capsule", "radius"),
-    ("capsule", "length"),
-    ("mesh", "scale"),
-    ("color", "rgba"),
+VECTORS = {
+    "origin": {"xyz": 3, "rpy": 3},
+    "axis": {"xyz": 3},
+    "box": {"size": 3},
+    "sphere": {"radius": 1},
+    "cylinder": {"radius": 1, "length": 1},
+    "capsule": {"radius": 1, "length": 1},
+    "mesh": {"scale": 3},
+    "color": {"rgba": 4},
 }
+"""Numbers of an attribute, by element."""
 SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 """Shapes of a ``<geometry>`` that are read."""
 SINGLE_TAGS = {
@@ -299,9 +296,9 @@ class _Checker(Sink):
 
     def _vectors(self, element: ET.Element) -> None:
         """Refuse vectors with another count of numbers, or with numbers that are not finite."""
-        for attribute, count in VECTORS.items():
+        for attribute, count in VECTORS.get(element.tag, {}).items():
             text = element.get(attribute)
-            if text is None or (element.tag, attribute) not in VECTOR_PLACES:
+            if text is None:
                 continue
             try:
                 numbers = parse_vector(text, f"<{element.tag}> {attribute}", count)

@@ -248,29 +248,22 @@ class Extension:
         for body, name, values in self.shapes:
             _assign(bodies[body].add_geom(name=name, density=0.0), values)
         geoms = {g.name: g for g in spec.geoms if g.name}
-        for name, values in self.geoms.items():
+
+        def find(name: str, missing: str) -> mujoco.MjsGeom:
             if name not in geoms:
-                raise ModelError(
-                    f"<mujoco><geom name={name!r}>: no visual or collision of a link has that name; "
-                    + nearest(name, geoms),
-                    file=file,
-                    line=self.lines.get(("geom", name)),
-                    field=name,
-                )
-            _assign(geoms[name], values)
+                line = self.lines.get(("geom", name))
+                raise ModelError(f"<mujoco>{missing}; {nearest(name, geoms)}", file=file, line=line, field=name)
+            return geoms[name]
+
+        for name, values in self.geoms.items():
+            _assign(find(name, f"<geom name={name!r}>: no visual or collision of a link has that name"), values)
         for body, name, values in self.sites:
             _assign(bodies[body].add_site(name=name), values)
         for first, second in self.excludes or ():
             spec.add_exclude(bodyname1=first, bodyname2=second)
         for first, second, values in self.pairs:
             for name in (first, second):
-                if name not in geoms:
-                    raise ModelError(
-                        f"<mujoco><contact><pair>: there is no shape {name!r}; {nearest(name, geoms)}",
-                        file=file,
-                        line=self.lines.get(("geom", name)),
-                        field=name,
-                    )
+                find(name, f"<contact><pair>: there is no shape {name!r}")
             _assign(spec.add_pair(geomname1=first, geomname2=second), values)
 
     def couple(self, spec: mujoco.MjSpec, mimics: Iterable[Mimic]) -> None:
@@ -495,6 +488,15 @@ def _pose(element: ET.Element) -> tuple[np.ndarray, np.ndarray]:
     return position, rotation_from_rpy(parse_vector(origin.get("rpy", "0 0 0"), "rpy", 3))
 
 
+def _pose_along(joints: Sequence[ET.Element]) -> tuple[np.ndarray, np.ndarray]:
+    """Return position and rotation matrix behind joints that follow each other and are at 0."""
+    position, rotation = np.zeros(3), np.eye(3)
+    for joint in joints:
+        p, r = _pose(joint)
+        position, rotation = position + rotation @ p, rotation @ r
+    return position, rotation
+
+
 def _take_out_chain(
     root: ET.Element, body: str, between: Sequence[str], file: str | Path | None, line: int | None
 ) -> list[ET.Element]:
@@ -508,33 +510,24 @@ def _take_out_chain(
             below[parent.get("link", "")] = below.get(parent.get("link", ""), 0) + 1
     chain: list[ET.Element] = []
     names = [*between, body]
+
+    def fail(message: str, field: str) -> ModelError:
+        return ModelError(f"<mujoco><compose body={body!r}>: {message}", file=file, line=line, field=field)
+
     for index, name in enumerate(names):
         joint = above.get(name)
         parent = None if joint is None else joint.find("parent")
         before = None if parent is None else parent.get("link")
         moves = joint is not None and joint.get("type") in ("revolute", "continuous", "prismatic")
         if joint is None or not moves or (index and before != names[index - 1]):
-            raise ModelError(
-                f"<mujoco><compose body={body!r}>: the links {', '.join(map(repr, names))} are no chain of revolute, "
-                "continuous and prismatic joints",
-                file=file,
-                line=line,
-                field=body,
-            )
+            links = ", ".join(map(repr, names))
+            raise fail(f"the links {links} are no chain of revolute, continuous and prismatic joints", body)
         chain.append(joint)
     for name in between:
         if below[name] != 1:
-            raise ModelError(
-                f"<mujoco><compose body={body!r}>: {name!r} is the parent of other links too; a link between the "
-                "joints of one body carries nothing",
-                file=file,
-                line=line,
-                field=name,
-            )
-    position, rotation = np.zeros(3), np.eye(3)
-    for joint in chain:
-        p, r = _pose(joint)
-        position, rotation = position + rotation @ p, rotation @ r
+            carries = "is the parent of other links too; a link between the joints of one body carries nothing"
+            raise fail(f"{name!r} {carries}", name)
+    position, rotation = _pose_along(chain)
     fixed = ET.SubElement(root, "joint", name=chain[-1].get("name", ""), type="fixed")
     ET.SubElement(fixed, "origin", xyz=numbers(position), rpy=numbers(rpy_from_rotation(rotation)))
     for end, joint in (("parent", chain[0]), ("child", chain[-1])):
@@ -550,11 +543,7 @@ def _take_out_chain(
 def _add_chain(body: mujoco.MjsBody, chain: Sequence[ET.Element]) -> None:
     """Give a body the joints of a chain, each where it stands when all are at 0."""
     for index, joint in enumerate(chain):
-        # pose of the body in the frame of this joint's child
-        position, rotation = np.zeros(3), np.eye(3)
-        for later in chain[index + 1 :]:
-            p, r = _pose(later)
-            position, rotation = position + rotation @ p, rotation @ r
+        position, rotation = _pose_along(chain[index + 1 :])  # of the body in the frame of this joint's child
         axis = joint.find("axis")
         direction = np.array(parse_vector("1 0 0" if axis is None else axis.get("xyz", "1 0 0"), "axis", 3))
         kind = mujoco.mjtJoint.mjJNT_SLIDE if joint.get("type") == "prismatic" else mujoco.mjtJoint.mjJNT_HINGE

@@ -1,21 +1,18 @@
 """Read URDF: bodies, compliant actuators, sensors and interfaces of one robot.
 
-The compliant-actuator toolbox's plugin tags become compliant actuators, Gazebo's sensor tags described sensors, and the
-tags that wings read what they ask for. Other plugins are listed in the robot's notes.
+Plugin tags and sensor tags become what the wings that read them say. Others are listed in the robot's notes.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 import mujoco
 
 from pliant.base.documents.xml_tree import Node
 from pliant.base.errors import ModelError
-from pliant.formats.gazebo import Plugins, read_plugins
-from pliant.formats.sensor_tags import SensorTags, read_sensor_tags
-from pliant.formats.source import DEFAULT_TIMESTEP, Draft, Source, WingTags, read_wing_tags, tag_readers
+from pliant.formats.source import DEFAULT_TIMESTEP, Draft, FoundTags, Source, WingTags, read_tags, tag_readers
 from pliant.formats.urdf import read_bodies
 from pliant.model.check.declared import wide_play
 from pliant.model.description import REST_KEY, is_authored
@@ -34,30 +31,19 @@ def read_urdf(source: Source) -> Robot:
     return robot_of_urdf(source.root, source)
 
 
-def robot_of_urdf(
-    root: Node,
-    source: Source,
-    plugins: Plugins | None = None,
-    sensors: SensorTags | None = None,
-    tags: Mapping[str, WingTags] | None = None,
-) -> Robot:
+def robot_of_urdf(root: Node, source: Source, found: FoundTags | None = None) -> Robot:
     """Return the robot of a URDF tree.
 
     Args:
         root: the robot element; it is changed.
         source: the file that it comes from, and how to read it.
-        plugins: compliant actuators of a file that the tree was made from; None reads those of the tree.
-        sensors: sensors of such a file; None reads those of the tree.
-        tags: what wings found in the plugin tags of such a file; None reads those of the tree.
+        found: what wings found in the tags of a file that the tree was made from; None reads those of the tree.
     """
     path = source.path
     types = {j.get("name", ""): j.get("type", "") for j in root.findall("joint")}
-    if plugins is None:
-        plugins = read_plugins(root, types, path)
-    if sensors is None:
-        sensors = read_sensor_tags(root, path, types)
-    if tags is None:
-        tags = read_wing_tags(root, types, sensors.devices, path, source.package_paths)
+    if found is None:
+        found = read_tags(root, types, path, source.package_paths)
+    tags = found.wings.values()
     model = read_bodies(
         root,
         path,
@@ -72,26 +58,26 @@ def robot_of_urdf(
         types=types,
         spec=model.spec,
         mimics=model.mimics,
-        actuators=plugins.actuators,
-        joints=plugins.joints,
-        sensors=sensors.devices,
-        notes=[note for found in tags.values() for note in found.notes],
+        actuators=found.actuators,
+        joints=found.joints,
+        sensors=found.sensors,
+        notes=[note for of_wing in tags for note in of_wing.notes],
     )
-    for found in tags.values():
-        if found.complete is not None:
-            found.complete(draft)
+    for of_wing in tags:
+        if of_wing.complete is not None:
+            of_wing.complete(draft)
     notes = [*draft.notes, *_place_initially(draft, tags)]
     joints = {}
-    for joint, described in plugins.joints.items():
+    for joint, described in found.joints.items():
         limits = [v for v in (model.velocity_limits.get(joint), described.velocity_limit) if v is not None]
         joints[joint] = dataclasses.replace(described, velocity_limit=min(limits, default=None))
-    extensions = {name: found.extension for name, found in tags.items() if found.extension is not None}
+    extensions = {name: of_wing.extension for name, of_wing in found.wings.items() if of_wing.extension is not None}
     robot = Robot(
         model.spec,
-        plugins.actuators,
-        [*_shown(sensors, tags), *(device for found in tags.values() for device in found.devices)],
+        found.actuators,
+        [*_shown(found), *(device for of_wing in tags for device in of_wing.devices)],
         interface=Interface(joints=joints, extensions=extensions),
-        notes=[*plugins.notes, *sensors.notes, *notes, *model.notes],
+        notes=[*found.notes, *notes, *model.notes],
         file=path,
     )
     for joint, actuator in robot.actuators.items():
@@ -102,24 +88,25 @@ def robot_of_urdf(
     return robot
 
 
-def _shown(sensors: SensorTags, tags: Mapping[str, WingTags]) -> list[SensorDescription]:
+def _shown(found: FoundTags) -> list[SensorDescription]:
     """Return the sensors; of a robot that wings show, those that no plugin reads are described and not enabled."""
+    tags = found.wings
     showing = [reader.title for reader in tag_readers() if reader.name in tags and tags[reader.name].selects]
     if not showing:
-        return sensors.devices
-    used = {name for found in tags.values() for name in found.used}
-    colored = {name for found in tags.values() for name in found.colored}
-    silent = [s.name for s in sensors.devices if s.name not in used and s.enabled]
+        return found.sensors
+    used = {name for of_wing in tags.values() for name in of_wing.used}
+    colored = {name for of_wing in tags.values() for name in of_wing.colored}
+    silent = [s.name for s in found.sensors if s.name not in used and s.enabled]
     if silent:
-        sensors.notes.append(
+        found.notes.append(
             f"{len(silent)} sensors that no {' or '.join(showing)} plugin reads ({', '.join(silent[:3])}"
             f"{', ...' if len(silent) > 3 else ''}) are not enabled: --set NAME.enabled=true"
         )
-    shown = [s if s.name in used else dataclasses.replace(s, enabled=False) for s in sensors.devices]
+    shown = [s if s.name in used else dataclasses.replace(s, enabled=False) for s in found.sensors]
     return [dataclasses.replace(s, color=True) if isinstance(s, Camera) and s.name in colored else s for s in shown]
 
 
-def _place_initially(draft: Draft, tags: Mapping[str, WingTags]) -> list[str]:
+def _place_initially(draft: Draft, tags: Iterable[WingTags]) -> list[str]:
     """Give a robot a key frame with the joints at the initial positions that tags give, unless every joint starts at 0.
 
     A joint that mimics another and has no initial position of its own is put where the other puts it.
@@ -130,9 +117,9 @@ def _place_initially(draft: Draft, tags: Mapping[str, WingTags]) -> list[str]:
     notes = []
     initial: dict[str, float] = {}
     places: dict[str, str] = {}
-    for found in tags.values():
-        initial = {**found.initial, **initial}
-        places = {**found.places, **places}
+    for of_wing in tags:
+        initial = {**of_wing.initial, **initial}
+        places = {**of_wing.places, **places}
     for mimic in draft.mimics:
         if mimic.joint not in initial and mimic.other in initial:
             initial[mimic.joint] = mimic.multiplier * initial[mimic.other] + mimic.offset

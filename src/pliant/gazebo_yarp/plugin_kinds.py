@@ -8,11 +8,11 @@ from typing import Literal
 
 from pliant.base.documents.xml_tree import line_of
 from pliant.base.errors import ModelError, WireError, nearest
-from pliant.formats.tags import Tags
+from pliant.formats.tags import Tags, link_of
 from pliant.gazebo_yarp.control_board import read_control_board, read_fake_board
 from pliant.gazebo_yarp.ini import Group, parse_list
 from pliant.gazebo_yarp.places import Severity
-from pliant.gazebo_yarp.plugin_reader import Pending, Plugin, PluginReader, link_of
+from pliant.gazebo_yarp.plugin_reader import Pending, Plugin, PluginReader
 from pliant.gazebo_yarp.robot_interface import read_robot_interface
 from pliant.model.problem import Problem
 from pliant.model.sensors import Camera, ForceTorque, Imu, Laser

@@ -13,7 +13,7 @@ from pliant.base.documents.xml_tree import file_of, line_of
 from pliant.base.errors import ModelError, WireError, nearest
 from pliant.formats.resources import find_resource
 from pliant.formats.source import WingTags
-from pliant.formats.tags import place_of
+from pliant.formats.tags import library_of, link_of, place_of
 from pliant.gazebo_yarp.ini import Entry, Group, parse_list, read_ini
 from pliant.gazebo_yarp.places import Place, Severity
 from pliant.gazebo_yarp.robot_interface import RobotInterface
@@ -36,19 +36,13 @@ def is_yarp_plugin(filename: str) -> bool:
 
 
 def _match(filename: str) -> re.Match[str] | None:
-    return _PLUGIN.fullmatch(re.split(r"[/\\]", filename.strip())[-1])
+    return _PLUGIN.fullmatch(library_of(filename))
 
 
 def kind_of(element: ET.Element) -> str:
     """Return the kind of a plugin in lower case, "" for one that is not read here."""
     match = _match(element.get("filename", ""))
     return (match["old"] or match["new"] or "").lower() if match is not None else ""
-
-
-def link_of(joint: ET.Element, end: str) -> str:
-    """Return the link at an end of a joint, as URDF or SDF has it."""
-    element = joint.find(end)
-    return "" if element is None else element.get("link") or (element.text or "").strip()
 
 
 @dataclass(slots=True)

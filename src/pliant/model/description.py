@@ -18,6 +18,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import LawError, ModelError, nearest
+from pliant.base.names import numbered_name
 from pliant.laws import CompliantActuator
 from pliant.model.defaults import neutral_defaults
 from pliant.model.interface import DescribedDevice, Interface, ModelPart
@@ -389,11 +390,7 @@ def _name_actuators(spec: mujoco.MjSpec) -> list[str]:
     for actuator in spec.actuators:
         if actuator.name:
             continue
-        name = start = f"{actuator.target or 'unnamed'}_actuator"
-        number = 2
-        while name in taken:
-            name, number = f"{start}_{number}", number + 1
-        actuator.name = name
+        actuator.name = name = numbered_name(f"{actuator.target or 'unnamed'}_actuator", taken)
         taken.add(name)
         notes.append(f"the actuator of {actuator.target!r} has no name; it is called {name!r}")
     return notes

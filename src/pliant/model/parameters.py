@@ -138,6 +138,16 @@ def _defaults_follow(actuator: CompliantActuator, mode: Mode) -> dict[str, objec
     return {}
 
 
+def flat_values(value: object, path: str = "") -> dict[str, object]:
+    """Return the values of nested dataclasses by their paths, such as ``motor_1.friction.torque``."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        out: dict[str, object] = {}
+        for item in dataclasses.fields(value):
+            out |= flat_values(getattr(value, item.name), f"{path}.{item.name}" if path else item.name)
+        return out
+    return {path: value}
+
+
 def put_value(tree: dict[str, object], names: Sequence[str], value: object, path: str) -> None:
     """Set a value in a tree of nested mappings, such as `change_actuator` takes.
 

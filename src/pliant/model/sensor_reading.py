@@ -10,6 +10,7 @@ from typing import Any
 import mujoco
 
 from pliant.base.errors import ModelError, nearest
+from pliant.base.names import numbered_name
 from pliant.base.wing import offers
 from pliant.model.noise import Noise
 from pliant.model.parameters import changed_fields
@@ -82,11 +83,7 @@ def described_sensors(spec: mujoco.MjSpec, taken: Iterable[str] = ()) -> list[Se
 
 
 def _free(name: str, used: set[str]) -> str:
-    count, base = 1, name
-    while name in used:
-        count += 1
-        name = f"{base}_{count}"
-    used.add(name)
+    used.add(name := numbered_name(name, used))
     return name
 
 

@@ -15,6 +15,7 @@ from operator import itemgetter
 
 import numpy as np
 
+from pliant.base.names import free_name
 from pliant.devices.base import FieldInfo, Sample, SampleSource
 
 CDR_LITTLE_ENDIAN = b"\x00\x01\x00\x00"
@@ -157,10 +158,7 @@ def _message_text(samples: Mapping[str, FieldInfo]) -> tuple[str, list[dict[str,
     taken = {"header", "seq"}
     for name, info in samples.items():
         plain = re.sub(r"_+", "_", re.sub(r"[^a-z0-9]", "_", name.lower())).strip("_") or "field"
-        plain = plain if plain[0].isalpha() else f"f_{plain}"
-        while plain in taken:
-            plain += "0"
-        taken.add(plain)
+        taken.add(plain := free_name(plain if plain[0].isalpha() else f"f_{plain}", taken, "0"))
         columns[name] = plain
         remark = " ".join(f"{info.description} [{info.unit or '-'}]".split())
         lines.append(f"# {remark}")

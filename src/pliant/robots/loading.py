@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.documents.files import exists, open_file
+from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import describe, parse_bool, parse_number
 from pliant.base.wing import offers
-from pliant.formats.manager import read_manager
+from pliant.formats.manager import give_manager
 from pliant.formats.mjcf import read_mjcf
 from pliant.formats.robot_yaml import find_block, read_robot_yaml
 from pliant.formats.source import Format, Source
@@ -109,12 +110,7 @@ def load(
     if timestep is not None:
         robot.set("option.timestep", timestep)
     if manager is not None:
-        modes = {joint: a.mode for joint, a in robot.actuators.items()}
-        settings, notes = read_manager(manager, [j for j in robot.joints if j], modes)
-        robot.interface = robot.interface.replace(
-            manager=settings, namespace=settings.namespace, sample_time=settings.sample_time
-        )
-        robot.notes.extend(notes)
+        give_manager(robot, read_yaml(manager))
     for name, settings in blocks.items():
         find_block(name).apply(robot, settings)
     return robot

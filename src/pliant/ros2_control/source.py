@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import ModelError
+from pliant.base.names import free_name
 from pliant.base.spatial import rpy_from_rotation
 from pliant.formats.tags import numbers
 from pliant.formats.urdf_extension import Mimic
@@ -187,11 +188,8 @@ class Source:
         taken = set(self.bodies)
         out = []
         for k in range(1, len(self.joints_of(body))):
-            name = f"{self.bodies[body]}_between_{k}"
-            while name in taken:
-                name += "_"
-            taken.add(name)
-            out.append(name)
+            out.append(free_name(f"{self.bodies[body]}_between_{k}", taken))
+            taken.add(out[-1])
         return out
 
     def _colliding(self) -> np.ndarray:
@@ -285,10 +283,7 @@ def _unique(names: Iterable[str], kind: str) -> list[str]:
     out = []
     for index, name in enumerate(given):
         if not name:
-            name = f"{kind}_{index}"
-            while name in taken:
-                name += "_"
-            taken.add(name)
+            taken.add(name := free_name(f"{kind}_{index}", taken))
         out.append(name)
     return out
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import xml.etree.ElementTree as ET
 
-from pliant.formats.gazebo import CONTROLLER_TAGS, PLUGINS
+from pliant.formats.source import write_plugin
 from pliant.formats.tags import numbers
 from pliant.laws import CompliantActuator, Mode
+from pliant.model.interface import JointInterface
+from pliant.model.parameters import flat_values
 from pliant.ros2_control.interface import control_of
 from pliant.ros2_control.source import Source
 from pliant.ros2_control.tags import HARDWARE
@@ -92,41 +93,17 @@ def _write_joint(
         ET.SubElement(element, "param", name=path).text = value
 
 
-# -- what the toolbox's tags cannot say -------------------------------------------------------------------
-
-
-def flat(value: object, path: str = "") -> dict[str, object]:
-    """Return the values of nested dataclasses by their paths."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        out: dict[str, object] = {}
-        for item in dataclasses.fields(value):
-            out |= flat(getattr(value, item.name), f"{path}.{item.name}" if path else item.name)
-        return out
-    return {path: value}
-
-
 def _beyond_plugin(actuator: CompliantActuator) -> dict[str, str]:
     """Return the parameters that no plugin tag has: path -> text; all of them for a law without a plugin."""
-    kind = kind_of(actuator)
-    plain = CompliantActuator(law=type(actuator.law)(), mode=actuator.mode)
-    defaults = flat(plain)
-    covered = {"mode"}
+    written = write_plugin(actuator, JointInterface(joint=""))
+    defaults = flat_values(CompliantActuator(law=type(actuator.law)(), mode=actuator.mode))
     out: dict[str, str] = {}
-    if kind is None:
+    covered = {"mode"}
+    if written is None:
         out |= {"law": actuator.law.name, "mode": str(actuator.mode.value)}
     else:
-        covered |= {f"law.{name}" for name in PLUGINS[kind].springs.values()}
-        lever = actuator.law.second_input == "lever"
-        for k in (1, 2) if not lever else (1,):
-            covered |= {f"motor_{k}.{n}" for n in PLUGINS[kind].motor_tags.values() if n != "friction"}
-            covered |= {f"motor_{k}.friction.torque", *(f"pid_{k}.{n}" for n in CONTROLLER_TAGS.values())}
-        covered |= set(PLUGINS[kind].blocks.values())
-    for path, value in flat(actuator).items():
+        covered = written[1]
+    for path, value in flat_values(actuator).items():
         if path not in covered and value is not None and value != defaults.get(path):
             out[path.removeprefix("law.")] = str(value)
     return out
-
-
-def kind_of(actuator: CompliantActuator) -> str | None:
-    """Return the toolbox's plugin of a law, None for a law without one."""
-    return next((name for name, kind in PLUGINS.items() if kind.law_name == actuator.law.name), None)

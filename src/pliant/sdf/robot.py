@@ -10,11 +10,10 @@ import numpy as np
 
 from pliant.base.documents.xml_tree import Node, file_of, line_of
 from pliant.base.errors import ModelError
+from pliant.base.names import free_name
 from pliant.base.numerics import Array
 from pliant.base.spatial import inverse, pose, quaternion_from_rotation, rotation_from_quaternion, rpy_from_rotation
-from pliant.formats.gazebo import read_plugins
-from pliant.formats.sensor_tags import read_sensor_tags
-from pliant.formats.source import Format, Source, read_wing_tags
+from pliant.formats.source import Format, Source, read_tags
 from pliant.formats.tags import Sink, Tags, numbers
 from pliant.formats.urdf_robot import robot_of_urdf
 from pliant.model.robot import Robot
@@ -48,14 +47,12 @@ def read_sdf(source: Source) -> Robot:
     root = world.root
     every = [(joint, model.static) for model in world.models for joint in model.joints]
     joints = {joint.get("name", ""): "fixed" if static else joint.get("type", "") for joint, static in every}
-    plugins = read_plugins(root, joints, source.path)
-    sensors = read_sensor_tags(root, source.path, joints)
-    tags = read_wing_tags(root, joints, sensors.devices, source.path, source.package_paths)
+    found = read_tags(root, joints, source.path, source.package_paths)
     writer = _Writer(world, source)
     collision = source.self_collision
     urdf = writer.run(collide=collision)
     how = dataclasses.replace(source, self_collision=True if collision is None else collision)
-    robot = robot_of_urdf(urdf, how, plugins, sensors, tags)
+    robot = robot_of_urdf(urdf, how, found)
     robot.notes += [*world.notes, *writer.notes]
     _lights(root, robot, source)
     _physics(root, robot, source)
@@ -165,9 +162,7 @@ class _Writer(Sink):
     def shape(self, element: ET.Element, role: str, node: Node, link: str, roles: list[str]) -> None:
         name = element.get("name", "") or role
         tags = Tags(element, f"{role} {name!r} of link {link!r}", self.file)
-        name = name if name not in self.shapes else f"{link}/{name}"
-        while name in self.shapes:
-            name += "_"
+        name = free_name(name if name not in self.shapes else f"{link}/{name}", self.shapes)
         self.shapes.add(name)
         geometry = tags.child("geometry")
         kinds = [] if geometry is None else [child for child in geometry if isinstance(child.tag, str)]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.errors import BridgeError, PliantError
+from pliant.base.names import free_name
 from pliant.devices.base import Sample, SampleSource
-from pliant.devices.contract import own_frame
 from pliant.model.interface import DEFAULT_NAMESPACE, Interface
 from pliant.model.wanted import check_source
 from pliant.ros.bridge.actions import ActionHandler, ActionServer
@@ -97,7 +97,7 @@ class RosTopics:
         mount = device.mount
         if mount is None or device.frame != mount.body or not np.any(self.link_offsets.get(mount.body, 0.0)):
             return device.frame
-        return own_frame(device.name, self.link_offsets)
+        return free_name(device.name, self.link_offsets, "_frame")
 
     def at(self, rate: float, action: Callable[[int], None]) -> None:
         """Call ``action(stamp_ns)`` at a rate [Hz], after the ticks; actions of equal rate share one check per step."""

@@ -12,16 +12,17 @@ import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pliant.base.errors import DeviceError, ModelError, nearest
+from pliant.base.names import numbered_name
 from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rpy, quaternion_product, rotate
-from pliant.formats.tags import Sink, Tags
+from pliant.formats.source import TagReader
+from pliant.formats.tags import Sink, Tags, library_of, link_of
 from pliant.model.noise import Noise
 from pliant.model.sensors import (
     MEASURE_DIRECTIONS,
@@ -77,43 +78,32 @@ _CAMERA_TAGS = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
-class SensorTags:
-    """Findings in the sensor tags of a description."""
-
-    devices: list[SensorDescription] = field(default_factory=list)
-    """The sensors, in the order of the file."""
-    notes: list[str] = field(default_factory=list)
-    """Omissions and assumptions."""
-
-
 def is_sensor_plugin(filename: str) -> bool:
     """Return whether a plugin is one of those that are read here."""
-    return _PLUGIN.fullmatch(re.split(r"[/\\]", filename.strip())[-1]) is not None
+    return _PLUGIN.fullmatch(library_of(filename)) is not None
 
 
 def _plugin_kind(element: ET.Element) -> str:
-    match = _PLUGIN.fullmatch(re.split(r"[/\\]", element.get("filename", "").strip())[-1])
+    match = _PLUGIN.fullmatch(library_of(element.get("filename", "")))
     return (match["kind"] or "") if match else ""
 
 
 def read_sensor_tags(
-    root: ET.Element,
-    file: str | Path | None = None,
-    taken: Iterable[str] = (),
-) -> SensorTags:
-    """Return the sensors of a description.
+    root: ET.Element, taken: Iterable[str], file: str | Path | None, notes: list[str]
+) -> list[SensorDescription]:
+    """Return the sensors of a description, in the order of the file.
 
     Args:
         root: the ``<robot>`` of a URDF, or the ``<model>`` or ``<world>`` of an SDF.
-        file: name of the file, for messages.
         taken: names that other devices have.
+        file: name of the file, for messages.
+        notes: list to which omissions and assumptions are added.
 
     Raises:
         ModelError: a sensor or a plugin of a sensor has a value that is not valid, or names nothing of the robot. The
             message has file, line and tag.
     """
-    reader = _Reader(root, file, taken)
+    reader = _Reader(root, taken, file, notes)
     if root.tag == "robot":
         for element in root.findall("gazebo"):
             reader.place(element, element.get("reference", ""))
@@ -138,9 +128,9 @@ def _place(pose: Pose) -> dict[str, object]:
 class _Reader(Sink):
     """Collect the sensors of a description."""
 
-    def __init__(self, root: ET.Element, file: str | Path | None, taken: Iterable[str]) -> None:
-        self.found = SensorTags()
-        super().__init__(file, self.found.notes)
+    def __init__(self, root: ET.Element, taken: Iterable[str], file: str | Path | None, notes: list[str]) -> None:
+        super().__init__(file, notes)
+        self.found: list[SensorDescription] = []
         self.links = {link.get("name", "") for link in root.iter("link")}
         self.children = _children(root)
         self.taken = {"board", *taken}
@@ -194,16 +184,13 @@ class _Reader(Sink):
 
     def add(self, described: SensorDescription) -> None:
         self.taken.add(described.name)
-        self.found.devices.append(described)
+        self.found.append(described)
 
     def free(self, name: str, element: ET.Element) -> str:
-        base, count = name, 1
-        while name in self.taken:
-            count += 1
-            name = f"{base}_{count}"
-        if name != base:
-            self.note(element, f"the sensor {base!r} is called {name!r}, as the name is taken")
-        return name
+        free = numbered_name(name, self.taken)
+        if free != name:
+            self.note(element, f"the sensor {name!r} is called {free!r}, as the name is taken")
+        return free
 
     def plugin(self, sensor: ET.Element) -> Tags | None:
         known = [p for p in sensor.findall("plugin") if _plugin_kind(p)]
@@ -540,12 +527,8 @@ class _Reader(Sink):
 
 def _children(root: ET.Element) -> dict[str, str]:
     """Return the child link of each joint of a URDF or of an SDF model."""
-    found = {}
-    for joint in root.iter("joint"):
-        child = joint.find("child")
-        if child is not None and joint.get("name"):
-            found[joint.get("name", "")] = child.get("link") or (child.text or "").strip()
-    return found
+    joints = (joint for joint in root.iter("joint") if joint.get("name") and joint.find("child") is not None)
+    return {joint.get("name", ""): link_of(joint, "child") for joint in joints}
 
 
 def _noise(rows: list[tuple[float, float, float, float]], extra: float) -> Noise:
@@ -572,3 +555,7 @@ def _under(space: str, name: str) -> str:
     """Return an absolute name: the name itself where it is absolute, else below a name space."""
     parts = [name] if name.startswith("/") else [space, name]
     return "/" + "/".join(part.strip("/") for part in parts if part.strip("/"))
+
+
+READER = TagReader(name="sensors", title="Gazebo", owns=is_sensor_plugin, sensors=read_sensor_tags)
+"""Gazebo's sensor tags, and the plugins of ROS inside and beside them."""

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import pliant
 from pliant.base.documents.xml_tree import parse_xml
 from pliant.base.errors import ModelError
-from pliant.formats.gazebo import PLUGINS, read_plugins
+from pliant.gazebo.plugin_kinds import PLUGINS
+from pliant.gazebo.plugins import read_plugin
 from pliant.laws import (
     BAVS,
     PID,
@@ -295,8 +296,8 @@ def test_any_number_survives_the_tags_whatever_stands_between_them(k, inertia, l
     <mot_J>
       {inertia:.17e}
     </mot_J><mot_minPos>{low!r}</mot_minPos><ctrl_P>{kp!r}</ctrl_P></plugin></robot>"""
-    found = read_plugins(parse_xml(xml.encode()), {"j": "revolute"})
-    actuator = found.actuators["j"]
+    actuator, described = read_plugin(parse_xml(xml.encode())[0], {"j": "revolute"}, None, [])
+    assert described.joint == "j"
     assert actuator.law.k == k
     assert actuator.motor_1.inertia == inertia
     assert actuator.motor_1.min_position == low
@@ -312,5 +313,5 @@ def test_any_text_that_is_no_number_is_a_clear_error(text):
     <operation_mode>6</operation_mode><pub_eltau>0</pub_eltau><pub_state>1</pub_state>
     <sub_ext_tau>true</sub_ext_tau><spring_k>{text}</spring_k></plugin></robot>"""
     with pytest.raises(ModelError, match="not a number; must be") as caught:
-        read_plugins(parse_xml(xml.encode()), {"j": "revolute"})
+        read_plugin(parse_xml(xml.encode())[0], {"j": "revolute"}, None, [])
     assert (caught.value.field, caught.value.line) == ("spring_k", 3)

@@ -1,6 +1,7 @@
 """Gazebo's sensor tags and the ROS plugins' in them: what they become, what they publish where, what is refused."""
 
 import math
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from pliant.base.documents.xml_tree import parse_xml
 from pliant.base.errors import ModelError
-from pliant.formats.sensor_tags import is_sensor_plugin, read_sensor_tags
+from pliant.gazebo.sensors import is_sensor_plugin, read_sensor_tags
 from pliant.model import Camera, ForceTorque, Imu, Laser, Noise
 from pliant.robots.loading import load
 
@@ -507,8 +508,8 @@ def test_an_sdf_keeps_its_sensors(tmp_path):
 
 def test_a_description_from_memory_is_read_without_a_file():
     text = b"<robot name='r'><link name='a'/><gazebo reference='a'><sensor name='i' type='imu'/></gazebo></robot>"
-    found = read_sensor_tags(parse_xml(text))
-    assert [device.name for device in found.devices] == ["i"]
+    found = read_sensor_tags(parse_xml(text), (), None, [])
+    assert [device.name for device in found] == ["i"]
 
 
 TAGS = (
@@ -561,7 +562,7 @@ def test_any_tags_give_sensors_or_an_error_with_a_line(kind, reference, inside):
     )
     lines, devices = [], []
     try:
-        devices = read_sensor_tags(parse_xml(text.encode(), "f.urdf"), "f.urdf").devices
+        devices = read_sensor_tags(parse_xml(text.encode(), "f.urdf"), (), Path("f.urdf"), [])
     except ModelError as error:
         lines.append(error.line)
     assert None not in lines
