@@ -7,18 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
+from pliant.batch import make_batch
 from pliant.control import ClosedLoopInverseKinematics, GravityCompensation, MinimumJerk
+from pliant.engine import MujocoEngine, hold_pose
 from pliant.experiments.runs import drive
 from pliant.experiments.trace import Trace, Traced
 from pliant.feet.contacts import contact_forces
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
-    import mujoco
     from numpy.typing import ArrayLike, NDArray
 
     from pliant.model.robot import Robot
@@ -90,8 +93,6 @@ class BoxOptions:
 
 def build_arm(options: BoxOptions, preset: float, timestep: float) -> Robot:
     """Return arm and box as the options have them."""
-    from pliant.robots import build_robot
-
     return build_robot(
         ROBOT,
         {
@@ -117,7 +118,6 @@ class Arm:
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        import mujoco
 
         from pliant.joints.qbmove_5dof.build import JOINTS, TIP
 
@@ -292,9 +292,7 @@ def push(preset: float, options: BoxOptions | None = None, timestep: float = TIM
         options: assumptions; None takes the defaults.
         timestep: of the simulation [s].
     """
-    import mujoco
 
-    from pliant.engine import MujocoEngine
     from pliant.joints.qbmove_5dof.build import BOX, JOINTS, TIP
 
     options = options or BoxOptions()
@@ -385,10 +383,7 @@ def sweep_goals(
         pushes: commanded ways beyond the first contact [m], increasing.
         progress: called now and then with the fraction done.
     """
-    import mujoco
 
-    from pliant.batch import make_batch
-    from pliant.engine import hold_pose
     from pliant.joints.qbmove_5dof.build import BOX, JOINTS
 
     goals = np.asarray(pushes, dtype=float)

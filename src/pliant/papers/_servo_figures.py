@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import mujoco
 import numpy as np
 
 from pliant.base.figures import MUTED
 from pliant.base.numerics import Array
+from pliant.base.spatial import inverse
 from pliant.experiments.base import Figure
 from pliant.experiments.films import Film, Shot, joint_poses
 from pliant.experiments.panels import Level, Line, Panel, color_of, draw, lines
-from pliant.experiments.pictures import rest_picture
+from pliant.experiments.pictures import draw_path, even_light, rest_picture
+from pliant.robots.parts import look_at
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -184,13 +187,9 @@ def scene_model(run: Run, setup: Setup, q_at: Array, *, azimuth: float, size: in
         azimuth: direction of the observer about the tag, from the x axis of the base [rad].
         size: width and height of pictures [pixels].
     """
-    import mujoco
 
-    from pliant.base.spatial import inverse
-    from pliant.experiments.pictures import draw_path, even_light
     from pliant.franka.robots.build import ArmMount, Surroundings, TagPlace, build_arms
     from pliant.papers.arms.tag_servo import HEIGHT, TAG
-    from pliant.robots.parts import look_at
 
     tag = np.array(TAG) + np.array([0.0, 0.0, HEIGHT])
     robot = build_arms(

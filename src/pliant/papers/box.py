@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 
 from pliant.base.errors import PliantError
@@ -36,7 +37,6 @@ from pliant.papers._box_push import (
 )
 
 if TYPE_CHECKING:
-    import mujoco
     from numpy.typing import ArrayLike
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
@@ -198,8 +198,6 @@ VARIANTS: tuple[tuple[str, dict[str, object]], ...] = (
 
 def _scene(options: BoxOptions) -> mujoco.MjModel:
     """Return arm and box with a camera at their side and a stick at the first place of the box's face."""
-    import mujoco
-
     robot = build_arm(options, PRESETS["soft"], 1e-3)
     face = options.face + BALL
     world = robot.spec.worldbody

@@ -11,12 +11,15 @@ import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.base.options import option
+from pliant.engine import MujocoEngine
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import read_curves
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import BESIDE, Line, Panel, draw
 from pliant.experiments.runs import drive
 from pliant.experiments.trace import Trace
+from pliant.laws import PID, DCMotor
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,8 +107,6 @@ def runs_of(options: ChirpOptions) -> dict[str, Run]:
 
 def build_joint(run: Run, timestep: float) -> Robot:
     """Return the one-joint robot of a chirp, in mode 6."""
-    from pliant.robots import build_robot
-
     robot = build_robot(
         "qbmove-1dof",
         {
@@ -129,8 +130,6 @@ def simulate(run: Run, timestep: float = TIMESTEP, progress: Callable[[float], N
     Returns:
         "time", "joint/position", "joint/equilibrium", every millisecond or every step if that is longer.
     """
-    from pliant.engine import MujocoEngine
-
     engine = MujocoEngine(build_joint(run, timestep))
     duration = run.options.duration
     steps = round(duration / timestep)
@@ -164,8 +163,6 @@ def servo_amplitude(f: ArrayLike) -> Array:
 
     |kp / (kp - J w^2 + j w (D + kd))| times the chirp's amplitude.
     """
-    from pliant.laws import PID, DCMotor
-
     motor, pid = DCMotor(), PID()
     w = 2.0 * math.pi * np.asarray(f)
     return AMPLITUDE * np.abs(pid.kp / (pid.kp - motor.inertia * w * w + 1j * w * (motor.damping + pid.kd)))

@@ -6,18 +6,16 @@ import dataclasses
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant import rods
 from pliant.base.options import option
+from pliant.base.spatial import exp_so3, pose
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
 from pliant.experiments.panels import Panel, draw, lines
 from pliant.papers.cpr_planar import PAPER, film_of_paths, generality, path_targets, saved_configuration
-
-if TYPE_CHECKING:
-    from pliant.rods import ContinuumParallelRobot, Path, Solution
 
 ROBOTS = {
     "Stewart_Gough_6PFF": ("6PFF, fixed", 0.0446401),
@@ -82,8 +80,6 @@ class StewartOptions:
 
 def circle(home: np.ndarray, rows: int, radius: float = 0.05, tilt: float = 0.1) -> list[np.ndarray]:
     """Return plate poses along a closed path: a circle in x and z, the plate tilting about x and turning about z."""
-    from pliant.base.spatial import exp_so3, pose
-
     out = []
     for t in np.linspace(0.0, 2.0 * np.pi, rows):
         p = home[:3, 3] + radius * np.array([np.sin(t), 0.5 * np.sin(2.0 * t), 1.0 - np.cos(t)])
@@ -91,7 +87,7 @@ def circle(home: np.ndarray, rows: int, radius: float = 0.05, tilt: float = 0.1)
     return out
 
 
-def joint_faults(solution: Solution) -> tuple[float, float, float]:
+def joint_faults(solution: rods.Solution) -> tuple[float, float, float]:
     """Return what the drawn rods leave in the plate joints: gap [m], misalignment [rad], moment about free axes [N m].
 
     Computed from the shapes of the rods alone, without the solver's rows.
@@ -121,11 +117,9 @@ def joint_faults(solution: Solution) -> tuple[float, float, float]:
     return gap, turn, moment
 
 
-def with_universal_joints() -> ContinuumParallelRobot:
+def with_universal_joints() -> rods.ContinuumParallelRobot:
     """Return the 6PFS with universal in place of spherical joints, for the row of table 1 without a published robot."""
-    from pliant.rods import ContinuumParallelRobot, load_robot
-
-    d = load_robot("Stewart_Gough_6PFS").description
+    d = rods.load_robot("Stewart_Gough_6PFS").description
     limbs = tuple(
         dataclasses.replace(
             limb,
@@ -133,10 +127,10 @@ def with_universal_joints() -> ContinuumParallelRobot:
         )
         for limb in d.limbs
     )
-    return ContinuumParallelRobot(dataclasses.replace(d, name="6PFU", limbs=limbs))
+    return rods.ContinuumParallelRobot(dataclasses.replace(d, name="6PFU", limbs=limbs))
 
 
-def table_1(configurations: Mapping[str, Solution]) -> Statement:
+def table_1(configurations: Mapping[str, rods.Solution]) -> Statement:
     """Judge table 1 on one tilted configuration of a robot a row."""
     rows = {name: joint_faults(s) for name, s in configurations.items()}
     targets = []
@@ -161,11 +155,9 @@ def table_1(configurations: Mapping[str, Solution]) -> Statement:
     )
 
 
-def follow_path(name: str, options: StewartOptions, rows: int) -> tuple[Path, float]:
+def follow_path(name: str, options: StewartOptions, rows: int) -> tuple[rods.Path, float]:
     """Follow the closed path; return it with the seconds a pose."""
-    from pliant.rods import load_robot
-
-    robot = load_robot(name)
+    robot = rods.load_robot(name)
     home = robot.home()
     poses = circle(home.plate_pose, rows, options.radius, options.tilt)
     load = (0.0, 0.0, -options.load, 0.0, 0.0, 0.0)
@@ -177,12 +169,11 @@ def follow_path(name: str, options: StewartOptions, rows: int) -> tuple[Path, fl
 
 def home_target(name: str) -> Target:
     """Return the check of a robot's joint value at home."""
-    from pliant.rods import load_robot
-
     text, expected = ROBOTS[name]
     return Target(
-        f"{text.split(',')[0]}: mean joint value at home", float(load_robot(name).home().q.mean()), equals=expected,
-        tolerance=2e-5, unit="m", source="ours: the published solver, built with its equations corrected",
+        f"{text.split(',')[0]}: mean joint value at home", float(rods.load_robot(name).home().q.mean()),
+        equals=expected, tolerance=2e-5, unit="m",
+        source="ours: the published solver, built with its equations corrected",
     )  # fmt: skip
 
 
@@ -211,8 +202,6 @@ def _films(context: Context, options: StewartOptions) -> list[Film]:
 )
 def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     """Move three hexapods of elastic rods with different plate joints along a closed path."""
-    from pliant.rods import catalogue, load_robot
-
     rows = 100 if context.quick else 500
     result = Result(
         summary="Six vertical rods on sliders carry a plate through fixed, revolute and spherical joints. The plate "
@@ -226,7 +215,7 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
             "which moves the joints by less than 1e-5 m."
         ],
     )
-    paths: dict[str, tuple[Path, float]] = {}
+    paths: dict[str, tuple[rods.Path, float]] = {}
     for k, (name, (text, _)) in enumerate(ROBOTS.items()):
         context.progress(0.05 + 0.22 * k, text)
         path, _ = paths[name] = follow_path(name, options, rows)
@@ -251,7 +240,7 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     tilted["universal"] = universal.solve_igm(tilted["spherical"].plate_pose, (0.0, 0.0, -options.load, 0.0, 0.0, 0.0))
     result.statements.append(table_1(tilted))
     context.progress(0.78, "robots of the published software")
-    result.statements.append(generality(tuple(n for n in catalogue() if not load_robot(n).planar), "spatial"))
+    result.statements.append(generality(tuple(n for n in rods.catalogue() if not rods.load_robot(n).planar), "spatial"))
     found = [
         (name.removeprefix("Stewart_Gough_"), key, *saved_configuration(name, key, *SAVED[name][key]))
         for name, key in context.track([(n, k) for n in SAVED for k in SAVED[n]], "stored", low=0.8, high=0.92)
@@ -279,11 +268,9 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     return result
 
 
-def _path_row(name: str, path: Path, spent: float) -> list[object]:
+def _path_row(name: str, path: rods.Path, spent: float) -> list[object]:
     """Return a row of the table of paths; ``spent`` is the time a pose [s]."""
-    from pliant.rods import load_robot
-
-    home = load_robot(name).home()
+    home = rods.load_robot(name).home()
     strain = 1e3 * max(float(c.bending_strain.max()) for c in home.centrelines())
     return [
         ROBOTS[name][0], round(1e3 * spent, 3), round(1.0 / spent), round(PUBLISHED_TIME / spent),
@@ -304,7 +291,7 @@ def _stored_statement(targets: list[Target], gaps: list[float]) -> Statement:
     )
 
 
-def _figures(paths: Mapping[str, Path]) -> list[Figure]:
+def _figures(paths: Mapping[str, rods.Path]) -> list[Figure]:
     """Draw the robots and their joint values along the paths."""
     from pliant.rods.figures import figure_of_robots
 

@@ -13,6 +13,7 @@ from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
+from pliant.papers.arms.franka_server import names_stall, past_stalls
 
 if TYPE_CHECKING:
     from pliant.papers.arms.follow_tag import Plan, Run
@@ -106,7 +107,6 @@ def run_arms(
         mode: time mode of the interface.
     """
     from pliant.papers.arms.follow_tag import Ending, follow, start_joints
-    from pliant.papers.arms.franka_server import names_stall, past_stalls
     from pliant.papers.arms.torso import open_torso
 
     start = None if plan.approach else start_joints(plan)

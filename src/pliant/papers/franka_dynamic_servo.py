@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from pliant import vision
+from pliant.base.argument_checks import ControlError
 from pliant.base.errors import BridgeError, DeviceError
 from pliant.base.numerics import Array
 from pliant.base.options import option
+from pliant.base.spatial import inverse
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
 from pliant.experiments.panels import Level, Line, Panel, draw
 from pliant.papers._servo_figures import error_lines, film_of
 from pliant.papers.arms import EXACT, RENDERED
+from pliant.papers.arms.franka_server import past_stalls
 from pliant.papers.franka_visual_servo import (
     DEMONSTRATION,
     PAPER,
@@ -164,14 +168,13 @@ def pose_torque(options: FrankaDynamicServoOptions, scale: float) -> Callable[..
 
 def points_torque(options: FrankaDynamicServoOptions, scale: float) -> Callable[..., Array]:
     """Return the torque law of the corners in the image."""
-    from pliant.vision import tag_corners
     from pliant.vision.points import project_points
     from pliant.vision.visual_servoing import image_points_task, servo_torque
 
     w = options.frequency
 
     def torque(seen: _Seen, goal: Array, q: Array, dq: Array, tool: Array, mass: Array, bias: Array) -> Array:
-        desired, desired_Z = project_points(tag_corners(options.size), goal)
+        desired, desired_Z = project_points(vision.tag_corners(options.size), goal)
 
         def task(q: Array) -> object:
             X_FC, J = _camera(q, tool)
@@ -229,8 +232,6 @@ def drive(
         carry: whether the kinematics carries the features on; else they are held for 20 ms.
         duration: length of the run [s]; None: until it has converged.
     """
-    from pliant.base.argument_checks import ControlError
-    from pliant.base.spatial import inverse
     from pliant.camera.conditions import VisionError
     from pliant.papers.arms.tag_servo import PERIOD, begin_with_image, look_with, make_run, servo_rows
     from pliant.vision.poses import pose_features
@@ -316,7 +317,6 @@ def through_interface(
     duration: float | None = None,
 ) -> TorqueRun:
     """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers.arms.franka_server import past_stalls
     from pliant.papers.arms.tag_servo import interrupted, served_cell
 
     def make() -> TorqueRun:

@@ -19,10 +19,11 @@ from pliant.experiments.panels import Line, Panel, draw
 from pliant.franka.device.settings import CHECKS, ERROR_ORIGINS
 from pliant.franka.wire import fci
 from pliant.papers.arms.fci_client import PATIENCE_S, FciClient
+from pliant.papers.arms.franka_server import build_arm
+from pliant.simulation import Simulation
 
 if TYPE_CHECKING:
     from pliant.papers.arms.fci_recipes import Recipe
-    from pliant.simulation import Simulation
 
 __all__ = ["Outcome", "provoke", "serving"]
 
@@ -89,8 +90,6 @@ def serving(recipe: Recipe) -> Iterator[tuple[FciClient, Simulation]]:
     """Yield a client of an arm that this process serves, at the start of a recipe, and the simulation."""
     from pliant.franka.bridge import FciBridge, FciOptions
     from pliant.franka.robots.build import MOTOR_INERTIA
-    from pliant.papers.arms.franka_server import build_arm
-    from pliant.simulation import Simulation
 
     robot = build_arm(friction=False, motor_inertia=MOTOR_INERTIA, q=recipe.q, height=recipe.height)
     bridge = FciBridge(

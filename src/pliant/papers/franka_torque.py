@@ -17,6 +17,7 @@ from pliant.experiments.panels import Level, Line, Panel, draw
 from pliant.experiments.runs import rms
 from pliant.experiments.trace import Recorder, Trace, Traced
 from pliant.papers.arms.franka_server import open_robot, past_stalls
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
@@ -331,8 +332,6 @@ def interface_check(free: Run, duration: float, options: FrankaTorqueOptions) ->
 
 
 def _films(context: Context, options: FrankaTorqueOptions) -> list[Film]:
-    from pliant.robots import build_robot
-
     model = build_robot("franka", {}).compile()
     joints = [f"franka_joint{k}" for k in range(1, 8)]
     shots, time = [], np.zeros(0)

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from pliant import vision
 from pliant.base.options import option
+from pliant.base.spatial import inverse
 from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
 from pliant.papers.arms import EXACT, RENDERED
+from pliant.papers.arms.franka_server import past_stalls
 
 if TYPE_CHECKING:
     from pliant.papers.arms.tag_servo import Law, Run, Setup, Start
@@ -99,7 +102,6 @@ def run_through_interface(
     start: Start, law: Law, setup: Setup, *, rendered: bool, duration: float | None = None
 ) -> Run:
     """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers.arms.franka_server import past_stalls
     from pliant.papers.arms.tag_servo import interrupted, served_cell, servo
 
     def make() -> Run:
@@ -398,9 +400,7 @@ def _summary_table(runs: Sequence[Run]) -> Table:
 
 def smooth_start_table(poses: Sequence[Start], setup: Setup) -> Table:
     """Return how much each smooth start bends the path of PBVS, by the kinematics of the law alone."""
-    from pliant.base.spatial import inverse
     from pliant.papers.arms.tag_servo import deviation
-    from pliant.vision import camera_moved, solve
     from pliant.vision.visual_servoing import SmoothStart, pbvs_task
 
     rows = []
@@ -412,13 +412,13 @@ def smooth_start_table(poses: Sequence[Start], setup: Setup) -> Table:
                 published = SmoothStart(setup.decay)
                 for k in range(round(3.0 / period)):
                     t = k * period
-                    v = solve(pbvs_task(X, start.goal), setup.gain)
+                    v = vision.solve(pbvs_task(X, start.goal), setup.gain)
                     if smooth == "published":
                         v = published(v, t)
                     elif smooth == "scaled":
                         v = v * (1.0 - math.exp(-setup.decay * t))
                     places.append(inverse(X)[:3, 3])
-                    X = camera_moved(X, v, period)
+                    X = vision.camera_moved(X, v, period)
                 bends.append(1e3 * deviation(np.array(places), inverse(start.goal)[:3, 3]))
             rows.append([smooth, 1e3 * period, float(np.median(bends)), float(np.max(bends))])
     return Table(

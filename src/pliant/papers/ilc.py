@@ -12,11 +12,13 @@ import numpy as np
 from pliant.base.figures import MUTED, thin
 from pliant.base.options import option
 from pliant.control import IterativeLearning, LearningResult, MinimumJerk
+from pliant.engine import MujocoEngine
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import Band, Level, Line, Note, Panel, draw
 from pliant.experiments.pictures import frames
 from pliant.experiments.runs import drive
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from pliant.base.numerics import Array
@@ -105,9 +107,6 @@ def make_plant(
         timestep: of the simulation, and time between two samples [s].
         change: is given the robot before it is compiled.
     """
-    from pliant.engine import MujocoEngine
-    from pliant.robots import build_robot
-
     robot = build_robot(ROBOT, {**options, "timestep": timestep})
     if change is not None:
         change(robot)
@@ -348,8 +347,6 @@ SHOWN = (
 
 
 def _films(context: Context, options: IlcOptions) -> list[Film]:
-    from pliant.robots import build_robot
-
     result = learn(options, progress=lambda r: context.progress(min(0.9, 0.08 * r.run), f"film, run {r.run}"))
     model = build_robot(ROBOT, {**options.robot, "timestep": TIMESTEP}).compile()
     every = slice(None, None, round(0.02 / TIMESTEP))
@@ -558,8 +555,6 @@ def _figure_inputs(result: LearningResult, step: float) -> Figure:
 
 def _frames(options: dict[str, object], step: float, result: LearningResult) -> Figure | str:
     """Draw the arm at five times, in the first and in the last run."""
-    from pliant.robots import build_robot
-
     model = build_robot(ROBOT, {**options, "timestep": step}).compile()
     times = (0.0, 7.0, 10.0, 13.0, 19.9)
     chosen = {"first run": 0, f"run {result.runs}": result.runs - 1}

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.options import option
+from pliant.engine import MujocoEngine
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import Line, Panel, draw
+from pliant.experiments.runs import drive
 from pliant.papers._maker_pro_blocks import (
     COMPLETE,
     SETS,
@@ -32,6 +34,7 @@ from pliant.papers._maker_pro_blocks import (
     shares,
     validate,
 )
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -215,10 +218,6 @@ def sweep(
     Returns:
         "torque" and "deflection" as they would be measured, shape (t,).
     """
-    from pliant.engine import MujocoEngine
-    from pliant.experiments.runs import drive
-    from pliant.robots import build_robot
-
     o = options or MakerProOptions()
     robot = build_robot(
         "qbmove-1dof",
@@ -278,8 +277,6 @@ def width(preset: float, torque: float, loss: Loss | None, options: MakerProOpti
 
 
 def _films(context: Context, options: MakerProOptions) -> list[Film]:
-    from pliant.robots import build_robot
-
     fit = identify(options=options)
     model = build_robot("qbmove-1dof", {"springs": "maker-pro"}).compile()
     loops = {preset: sweep(preset, fit, options=options)["deflection"][::10] for preset in PRESETS}

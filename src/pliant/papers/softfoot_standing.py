@@ -20,11 +20,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import mujoco
 import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
+from pliant.batch import make_batch
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
 from pliant.experiments.panels import Line, Panel, draw
@@ -32,14 +34,18 @@ from pliant.experiments.pictures import frames
 from pliant.feet.contacts import contact_forces
 from pliant.feet.model.geometry import lowest_point
 from pliant.feet.model.pad import Pad, add_pad
+from pliant.feet.press_bench import add_side_camera
+from pliant.feet.softfoot import add_softfoot
+from pliant.feet.softfoot.parameters import ANKLE_HEIGHT
 from pliant.model.inertia import set_inertia
+from pliant.robots.parts import new_spec
+from pliant.simulation.pose_track import PoseTrack
 
 if TYPE_CHECKING:
     from mujoco import MjModel
     from mujoco.batch import Batch
     from numpy.typing import NDArray
 
-    from pliant.simulation.pose_track import PoseTrack
 
 PAPER = "Piazza et al. 2024, arXiv 2401.05318"
 FEET = ("soft", "rigid", "compliant")
@@ -98,11 +104,6 @@ def rig(kind: str, options: StandingOptions, timestep: float, *, locked: bool, p
     Raises:
         PliantError: there is no such foot.
     """
-    import mujoco
-
-    from pliant.feet.softfoot import add_softfoot
-    from pliant.robots.parts import new_spec
-
     if kind not in FEET:
         raise PliantError(f"foot {kind!r}; must be one of {', '.join(FEET)}", field="kind")
     spec = new_spec(f"standing-{kind}", timestep, extent=0.3, center=(0.04, 0.0, 0.05))
@@ -135,10 +136,6 @@ def rig(kind: str, options: StandingOptions, timestep: float, *, locked: bool, p
 
 def _flat_foot(ankle: object, pad: StandingOptions | None) -> None:
     """Add a flat foot of the SoftFoot's mass, height and footprint; ``pad`` gives it a compliant sole."""
-    import mujoco
-
-    from pliant.feet.softfoot.parameters import ANKLE_HEIGHT
-
     rear, front, half_width, mass = -0.091, 0.174, 0.0425, 0.937152
     thickness = 0.0 if pad is None else pad.pad_thickness
     middle, half = 0.5 * (rear + front), 0.5 * (front - rear)
@@ -170,8 +167,6 @@ def _on_bars(model: MjModel, bars: Sequence[tuple[float, float, float]]) -> tupl
         model: the compiled rig.
         bars: height of the sole over the bar, height and position of the bar [m]; bar height 0 for flat ground.
     """
-    from pliant.batch import make_batch
-
     height, batch = _start(model), make_batch(model, len(bars))
     place, qpos = batch.expand("body_pos"), batch.bind("qpos")
     bar, slide = model.body("bar").id, int(model.joint("slide").qposadr[0])
@@ -218,8 +213,6 @@ def stand(
         options: feet and load.
         seconds: time that the foot has to come to rest [s].
     """
-    import mujoco
-
     model = rig(kind, options, STEP, locked=False).compile()
     batch, qpos = _on_bars(model, [(0.002, *bar) for bar in bars])
     batch.bind("xfrc_applied").reshape(len(bars), model.nbody, 6)[:, model.body("carriage").id, 2] = -options.load
@@ -434,8 +427,6 @@ def _drop_plot(drops: list[tuple[float, float, float]], impacts: dict[str, NDArr
 
 def _standing_rig(kind: str, options: StandingOptions, bar: tuple[float, float]) -> object:
     """Return the rig with its bar in place and a camera "side", compiled."""
-    from pliant.feet.press_bench import add_side_camera
-
     spec = rig(kind, options, STEP, locked=False)
     spec.body("bar").pos = [bar[1], 0.0, bar[0]]
     add_side_camera(spec)
@@ -444,10 +435,6 @@ def _standing_rig(kind: str, options: StandingOptions, bar: tuple[float, float])
 
 def _press(kind: str, options: StandingOptions, bar: tuple[float, float]) -> PoseTrack:
     """Return the poses of a foot on a bar, whose load grows within a second."""
-    import mujoco
-
-    from pliant.simulation.pose_track import PoseTrack
-
     model = _standing_rig(kind, options, bar)
     data = mujoco.MjData(model)
     data.joint("slide").qpos[0] = _start(model) + bar[0] + 0.01

@@ -19,6 +19,7 @@ from pliant.experiments.base import Context, Figure, Result, Statement, Table, T
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import Line, Panel, draw
 from pliant.papers._softfoot_walk_pictures import FEET, crossing, pictures
+from pliant.robots import build_robot
 from pliant.walking.trials import (
     COURSES,
     Crossing,
@@ -150,7 +151,6 @@ def rate(walks: Walks, feet: str, height: float) -> Rate:
 
 def settings_that_differ(robot: str = "biped") -> list[str]:
     """Return which settings of a robot's controller are not the same for both feet."""
-    from pliant.robots import build_robot
     from pliant.walking.device import WalkingDescription
 
     found = []

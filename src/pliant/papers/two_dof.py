@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.options import option
+from pliant.engine import MujocoEngine
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import table_of_curves
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import DASHED, Band, Level, Panel, draw
 from pliant.experiments.runs import drive, rms, spring_equilibrium, step_response
 from pliant.experiments.trace import Trace
+from pliant.laws import PID, DCMotor
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -83,9 +86,6 @@ def simulate(
     Returns:
         "time", "reference", and "<joint>/position", "<joint>/equilibrium", every millisecond.
     """
-    from pliant.engine import MujocoEngine
-    from pliant.robots import build_robot
-
     preset = PRESETS[behaviour]
     # The motors start at 0 as in the original, so a run begins with the change of the preset.
     robot = build_robot("qbmove-2dof", {"preset": 0.0, "timestep": timestep, **options})
@@ -133,8 +133,6 @@ def _arm(options: TwoDofOptions) -> dict[str, float | str]:
 
 
 def _films(context: Context, options: TwoDofOptions) -> list[Film]:
-    from pliant.robots import build_robot
-
     hanging = {**_arm(options), "mounting": "vertical"}
     runs = {name: simulate(_step, name, 3.0, **hanging) for name in ("soft", "stiff")}
     model = build_robot("qbmove-2dof", hanging).compile()
@@ -236,8 +234,6 @@ class _Sine:
 
 def _bands(options: TwoDofOptions, preset: float) -> list[tuple[float, float]]:
     """Return the stiction band of each joint [rad]."""
-    from pliant.robots import build_robot
-
     actuators = build_robot("qbmove-2dof", {"springs": options.springs}).actuators
     return [stiction_band(actuators[joint].law, preset, options.friction) for joint in JOINTS]
 
@@ -416,8 +412,6 @@ def _checks(
     runs: dict[str, Trace], band: dict[str, list[tuple[float, float]]], sines: dict[str, dict[str, _Sine]]
 ) -> list[Target]:
     """Return what does not depend on the paper: statics of stiction, the servo's lag, convergence."""
-    from pliant.laws import PID, DCMotor
-
     targets = [
         Target(
             f"Step: final link angle minus equilibrium, {behaviour}, {joint}",

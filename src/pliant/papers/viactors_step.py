@@ -12,12 +12,16 @@ import numpy as np
 
 from pliant.base.figures import CYCLE
 from pliant.base.options import option
+from pliant.engine import MujocoEngine
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import table_of_curves
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import BESIDE, DASHED, Level, Line, Note, Panel, draw
 from pliant.experiments.runs import StepResponse, drive, nice_step, spring_equilibrium, step_response
 from pliant.experiments.trace import Trace
+from pliant.laws import Mode
+from pliant.model.check import step_sizes
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from pliant.base.numerics import Array
@@ -81,8 +85,6 @@ class Case:
 
     def build(self, body: Body, timestep: float = 1e-3) -> Robot:
         """Return the bench of the case on a body."""
-        from pliant.robots import build_robot
-
         options: dict[str, Any] = {"link_inertia": body.link_inertia, "damping": body.damping, "timestep": timestep}
         if self.k is not None:
             options["k"] = self.k
@@ -179,8 +181,6 @@ def simulate(case: Case, body: Body, timestep: float, duration: float | None = N
     Returns:
         "time", "joint/position", "joint/torque" at every step.
     """
-    from pliant.engine import MujocoEngine
-
     engine = MujocoEngine(case.build(body, timestep), check=False, guard=False)
     inputs = {"joint/reference_1": REFERENCE}
     if case.k is None:
@@ -190,9 +190,6 @@ def simulate(case: Case, body: Body, timestep: float, duration: float | None = N
 
 def link_step_size(case: Case, body: Body, timestep: float = 1e-3) -> StepSize:
     """Return the check's finding about the link, with the spring's largest slope."""
-    from pliant.laws import Mode
-    from pliant.model.check import step_sizes
-
     rows = step_sizes(case.build(body, timestep), modes={"joint": Mode.SPRING_EQ_PRESET}, poses=0)
     return next(row for row in rows if row.element == "link" and row.at == "rest")
 
@@ -205,8 +202,6 @@ def perturbation_growth(case: Case, body: Body, timestep: float) -> Array:
     Returns:
         |q - q0| over its initial value, shape (401,).
     """
-    from pliant.engine import MujocoEngine
-
     robot = case.build(body, timestep)
     law = robot.actuators["joint"].law
     p = law.parameters().tolist()

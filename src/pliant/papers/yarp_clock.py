@@ -16,6 +16,7 @@ from pliant.base.errors import BridgeError
 from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.panels import Line, Panel, draw
+from pliant.simulation import free, paced
 from pliant.yarp.program import TIMEOUT_S, Board, World, biped, serve
 
 if TYPE_CHECKING:
@@ -160,7 +161,6 @@ def run_loop(label: str, factor: float, executions: int) -> LoopRun:
         factor: real-time factor; infinity for a simulation that runs as fast as it can.
         executions: of each loop.
     """
-    from pliant.simulation import free, paced
     from pliant.yarp.wire import bottle
 
     pacer = paced(factor) if math.isfinite(factor) else free()

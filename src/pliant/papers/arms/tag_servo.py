@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import math
 import tempfile
 from collections.abc import Callable, Iterator
@@ -10,19 +11,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
+from pliant.base.graphics import choose_backend
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
 from pliant.camera.conditions import VisionError
 from pliant.camera.model import CameraModel
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.engine.base import mujoco_state
 from pliant.experiments.trace import Recorder, Trace, Traced
+from pliant.franka.client import FrankaRobot
+from pliant.franka.robots.build import MOTOR_INERTIA, Q_START, WristCamera
+from pliant.franka.robots.kinematics import inverse_kinematics
+from pliant.franka.robots.parameters import FER
 from pliant.papers.arms import EXACT, RENDERED
 from pliant.papers.arms.franka_server import build_arm, names_stall, serve
+from pliant.simulation import Simulation
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.checks import require_fresh
+from pliant.vision.client import SharedPictures
 from pliant.vision.detector import tag_corners
 from pliant.vision.points import project_points
 from pliant.vision.poses import facing_pose, nearest_alike_pose, pose_features
@@ -38,7 +50,6 @@ from pliant.vision.visual_servoing import (
 )
 
 if TYPE_CHECKING:
-    from pliant.franka.client import FrankaRobot
     from pliant.franka.client.robot import RobotState
 
 __all__ = [
@@ -277,10 +288,6 @@ def _looking(distance: float, tilt: float, azimuth: float, turn: float, aside: A
 
 def _joints(X_CO: Array, goal: Array) -> Array | None:
     """Return joints of a start from which the straight way to the goal keeps clear of the joints' limits, or None."""
-    from pliant.franka.robots.build import Q_START, WristCamera
-    from pliant.franka.robots.kinematics import inverse_kinematics
-    from pliant.franka.robots.parameters import FER
-
     limits = FER.limits
     low, high = np.array(limits.position_min) + ROOM, np.array(limits.position_max) - ROOM
     first, last = inverse(X_CO), inverse(goal)
@@ -322,10 +329,6 @@ class Cell:
 
 def missing_for_pictures() -> str:
     """Return what is missing for rendered images, with the command that installs it; "" if nothing is."""
-    import importlib.util
-
-    from pliant.base.graphics import choose_backend
-
     if importlib.util.find_spec("pyapriltags") is None:
         return 'pyapriltags is not installed: pip install "pliant[vision]"'
     try:
@@ -337,8 +340,6 @@ def missing_for_pictures() -> str:
 
 def exact_camera() -> CameraModel:
     """Return the model of the wrist camera."""
-    from pliant.franka.robots.build import WristCamera
-
     camera = WristCamera()
     return CameraModel.from_field_of_view(math.radians(camera.fovy), camera.width, camera.height)
 
@@ -357,8 +358,6 @@ class Plant:
 
 def _arm(start: Start, setup: Setup, rendered: bool, plant: Plant | None) -> dict[str, object]:
     """Return the keywords of `build_arm` for a cell."""
-    from pliant.franka.robots.build import MOTOR_INERTIA
-
     plant = plant or Plant()
     return {
         "friction": plant.friction,
@@ -387,15 +386,6 @@ def cell(
     Raises:
         MissingDependency: images cannot be rendered.
     """
-    import mujoco
-
-    from pliant.devices import make_devices
-    from pliant.engine import MujocoEngine
-    from pliant.engine.base import mujoco_state
-    from pliant.franka.client import FrankaRobot
-    from pliant.franka.robots.build import WristCamera
-    from pliant.simulation import Simulation
-
     camera = WristCamera()
     robot = build_arm(**_arm(start, setup, rendered, plant))
     with (
@@ -438,10 +428,6 @@ def served_cell(
         MissingDependency: pylibfranka is not installed, or images cannot be rendered.
         BridgeError: no server started.
     """
-    from pliant.franka.client import FrankaRobot
-    from pliant.franka.robots.build import WristCamera
-    from pliant.vision.client import SharedPictures
-
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
         served = serve(mode=MODE, pictures=folder if rendered else "", **_arm(start, setup, rendered, plant))
         with served as server, FrankaRobot.connect(server.host(), arm="fer", period=period or PERIOD) as arm:

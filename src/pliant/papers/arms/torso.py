@@ -18,11 +18,17 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError
 from pliant.base.numerics import Array
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.franka.client import FrankaRobot
+from pliant.franka.robots.torso import Q_LEFT, Q_RIGHT, torso
+from pliant.franka.wrench_file import map_wrench
+from pliant.papers.arms.franka_server import serve
+from pliant.simulation import Simulation
+from pliant.vision.client import SharedPictures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from pliant.franka.client import FrankaRobot
 
 
 @dataclass(slots=True)
@@ -68,11 +74,6 @@ def open_torso(
         MissingDependency: pylibfranka, a renderer or pyapriltags is missing.
         BridgeError: no server started.
     """
-    from pliant.franka.client import FrankaRobot
-    from pliant.franka.wrench_file import map_wrench
-    from pliant.papers.arms.franka_server import serve
-    from pliant.vision.client import SharedPictures
-
     if not fci:
         with torso_in_process(rendered=rendered, obstacle=obstacle, friction=friction, start=start) as found:
             yield found
@@ -115,12 +116,6 @@ def torso_in_process(
     Raises:
         MissingDependency: a renderer or pyapriltags is missing.
     """
-    from pliant.devices import make_devices
-    from pliant.engine import MujocoEngine
-    from pliant.franka.client import FrankaRobot
-    from pliant.franka.robots.torso import Q_LEFT, Q_RIGHT, torso
-    from pliant.simulation import Simulation
-
     q_left, q_right = (Q_LEFT, Q_RIGHT) if start is None else start
     robot = torso(camera=rendered, tag=rendered, obstacle=obstacle, friction=friction, q_left=q_left, q_right=q_right)
     with (
