@@ -16,7 +16,7 @@ import pytest
 
 from pliant.franka.robots import kinematics
 from pliant.franka.wire import fci
-from pliant.papers.arms.fci_client import FciClient
+from pliant.franka.testing_client import FciClient
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 
