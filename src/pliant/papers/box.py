@@ -16,8 +16,8 @@ from pliant.experiments.base import Context, Figure, Result, Statement, Table, T
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import Band, Level, Line, Note, Panel, draw
 from pliant.experiments.pictures import frames
+from pliant.joints.qbmove_5dof.build import BALL
 from pliant.papers._box_push import (
-    BALL,
     BAND,
     BOX_MASS,
     HOLD,

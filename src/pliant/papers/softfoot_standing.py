@@ -26,7 +26,6 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
-from pliant.batch import make_batch
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
 from pliant.experiments.panels import Line, Panel, draw
@@ -167,6 +166,8 @@ def _on_bars(model: MjModel, bars: Sequence[tuple[float, float, float]]) -> tupl
         model: the compiled rig.
         bars: height of the sole over the bar, height and position of the bar [m]; bar height 0 for flat ground.
     """
+    from pliant.batch import make_batch
+
     height, batch = _start(model), make_batch(model, len(bars))
     place, qpos = batch.expand("body_pos"), batch.bind("qpos")
     bar, slide = model.body("bar").id, int(model.joint("slide").qposadr[0])

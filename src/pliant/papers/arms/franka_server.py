@@ -16,19 +16,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from pliant.base.errors import BridgeError
-from pliant.devices import make_devices
-from pliant.engine import MujocoEngine
-from pliant.franka.device.settings import Settings
-from pliant.franka.wrench_file import WrenchFile
-from pliant.simulation import Simulation
 
 if TYPE_CHECKING:
     from pliant.franka.bridge import FciBridge
     from pliant.franka.client import FrankaRobot
     from pliant.model import Robot
+    from pliant.simulation import Simulation
 
 __all__ = ["ATTEMPTS", "PATIENCE_S", "Arm", "Server", "build_arm", "names_stall", "open_robot", "past_stalls", "serve"]
 
@@ -90,6 +84,7 @@ def open_robot(*, friction: bool = True, compensated: bool = True, fci: bool | N
         fci: True insists on the interface, False on this process; None takes what there is.
     """
     from pliant.franka.client import FrankaRobot
+    from pliant.franka.device.settings import Settings
 
     if fci is None:
         fci = importlib.util.find_spec("pylibfranka") is not None
@@ -129,6 +124,7 @@ def build_arm(
         tag: size and place of AprilTag 0 in the base, shape (4,) [m].
         camera: whether the wrist has a camera.
     """
+    from pliant.franka.device.settings import Settings
     from pliant.franka.robots.build import Q_START, ArmMount, Surroundings, TagPlace, WristCamera, build_arms
     from pliant.franka.robots.parameters import arm as parameters
 
@@ -208,8 +204,12 @@ def main(text: str) -> None:
     Args:
         text: JSON with "host" and the arguments of `serve`; all but the host may be missing.
     """
+    from pliant.devices import make_devices
+    from pliant.engine import MujocoEngine
     from pliant.franka.bridge import FciBridge, FciOptions
     from pliant.franka.robots.torso import torso
+    from pliant.franka.wrench_file import WrenchFile
+    from pliant.simulation import Simulation
     from pliant.vision.pictures_bridge import Pictures, PicturesOptions
 
     given = json.loads(text)
@@ -232,6 +232,8 @@ def main(text: str) -> None:
 
 def run_until_input_closes(simulation: Simulation, bridge: FciBridge) -> dict[str, Any]:
     """Run a simulation that has started: print READY, end when the input closes; return its `Server.counters`."""
+    import numpy as np
+
     bridge.work_log = []
     sys.stdout.write("READY\n")
     sys.stdout.flush()
