@@ -21,19 +21,8 @@ from pliant.experiments.base import Context, Figure, Result, Statement, Table, T
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import Line, Panel, draw
 from pliant.experiments.runs import drive
-from pliant.papers._maker_pro_blocks import (
-    COMPLETE,
-    SETS,
-    WITHOUT,
-    BlockFit,
-    blocks_figure,
-    blocks_statement,
-    blocks_tables,
-    fit_blocks,
-    refit_one,
-    shares,
-    validate,
-)
+from pliant.identification.loops import LoopFit, TorqueLoops, fit_loops, loop_misfits, refit_one, validate_loops
+from pliant.papers._maker_pro_blocks import COMPLETE, SETS, WITHOUT, blocks_figure, blocks_statement, blocks_tables
 from pliant.robots import build_robot
 
 if TYPE_CHECKING:
@@ -45,6 +34,8 @@ if TYPE_CHECKING:
 PAPER = "qbMove Maker Pro, draft of the plugin's first paper (nickparnenzini/qbmove_plugin)"
 PEAK = 1.5
 """Largest torque of the load [N m]. Section IV A."""
+TURN = 1.47
+"""Torque at which the measured loops turn [N m]: the largest of the drawing."""
 PRESETS = (0.0, 0.4602, 0.6903)
 """Stiffness presets theta_sr [rad]. Figure 3."""
 CLOSE = 0.1
@@ -315,8 +306,7 @@ def maker_pro(context: Context, options: MakerProOptions) -> Result:
     }
     context.progress(0.6, "blocks beside the law")
     fits, ablated = blocks()
-    torque = MEASURED[:, 0]
-    refitted = refit_one(torque, measured_loops(), fits[COMPLETE])
+    refitted = refit_one(measured_loops(), fits[COMPLETE])
     context.progress(0.7, "half the time step")
     half = sweep(PRESETS[-1], fit, 1e-3, every=50, options=options)
     result = Result(
@@ -349,7 +339,7 @@ def maker_pro(context: Context, options: MakerProOptions) -> Result:
     )
     result.tables = [*_tables(fit, left_out, options), *blocks_tables(fits, ablated, refitted)]
     context.progress(0.9, "figures")
-    result.figures = [_figure(loops, options), blocks_figure(torque, measured_loops(), fits[COMPLETE])]
+    result.figures = [_figure(loops, options), blocks_figure(measured_loops(), fits[COMPLETE])]
     result.traces = {
         f"fit_{preset:g}_{key}": values
         for preset, loop in loops.items()
@@ -358,23 +348,24 @@ def maker_pro(context: Context, options: MakerProOptions) -> Result:
     return result
 
 
-def measured_loops() -> dict[float, Array]:
-    """Return preset -> deflections of its measured loop with rising and falling torque, shape (2, 29) [rad]."""
-    return {preset: np.stack(measured(preset)) for preset in PRESETS}
+def measured_loops() -> TorqueLoops:
+    """Return the measured loops."""
+    loops = {preset: np.stack(measured(preset)) for preset in PRESETS}
+    return TorqueLoops(torque=MEASURED[:, 0], turn=TURN, deflection=loops)
 
 
-def blocks() -> tuple[dict[str, BlockFit], dict[str, dict[float, float]]]:
+def blocks() -> tuple[dict[str, LoopFit], dict[str, dict[float, float]]]:
     """Fit every set of blocks to all loops and to all but one, and the complete set without each of its blocks.
 
     Returns:
         Name of a set -> its fits, and block -> misfits of the complete set without it, by preset.
     """
-    torque, loops = MEASURED[:, 0], measured_loops()
-    fits = {name: validate(torque, loops, free) for name, free in SETS.items()}
+    loops = measured_loops()
+    fits = {name: validate_loops(loops, free) for name, free in SETS.items()}
     ablated = {}
     for name, gone in WITHOUT.items():
         free = [parameter for parameter in SETS[COMPLETE] if parameter not in gone]
-        ablated[name] = shares(torque, loops, fit_blocks(torque, loops, free))
+        ablated[name] = loop_misfits(loops, fit_loops(loops, free))
     return fits, ablated
 
 
