@@ -13,8 +13,8 @@ from pliant.camera.conditions import Condition, VisionError
 from pliant.franka.client import FrankaGroup
 from pliant.papers.arms import follow_tag as loop
 from pliant.papers.arms.follow_tag import Ending, Plan, follow, start_joints
+from pliant.papers.arms.opened import open_torso
 from pliant.papers.arms.tag_servo import missing_for_pictures
-from pliant.papers.arms.torso import torso_in_process
 from pliant.papers.franka_dual_arm import (
     contact_of,
     contact_statement,
@@ -34,7 +34,7 @@ from pliant.vision.visual_servoing import AdaptiveGain
 @pytest.mark.skipif(bool(missing_for_pictures()), reason="needs rendered images and pyapriltags")
 def test_the_camera_finds_the_tag_in_rendered_images_and_the_circle_begins():
     plan = Plan(approach=False, laps=0.05, step=2)
-    with torso_in_process(rendered=True, obstacle=False, start=start_joints(plan)) as torso:
+    with open_torso(fci=False, rendered=True, obstacle=False, start=start_joints(plan)) as torso:
         run = follow(torso, plan)
     assert run.ending is Ending.COMPLETED, run.message
     assert run.rendered
@@ -46,7 +46,7 @@ SHORT = Plan(approach=False, step=3)
 
 def run(plan, *, obstacle=True):
     """Run both arms in this process; return the run and what the robots say afterwards."""
-    with torso_in_process(rendered=False, obstacle=obstacle, start=start_joints(plan)) as torso:
+    with open_torso(fci=False, rendered=False, obstacle=obstacle, start=start_joints(plan)) as torso:
         found = follow(torso, plan)
         states = [
             (arm.get_robot_state(), arm.mode, float(np.abs(arm.get_velocity()).max()), arm.backend.get("errors").any())
@@ -58,7 +58,7 @@ def run(plan, *, obstacle=True):
 def test_a_run_is_the_same_however_long_the_arms_have_been_served_before():
     found = []
     for idle in (0, 7):
-        with torso_in_process(rendered=False, obstacle=False, start=start_joints(SHORT)) as torso:
+        with open_torso(fci=False, rendered=False, obstacle=False, start=start_joints(SHORT)) as torso:
             arms = FrankaGroup([torso.left, torso.right])
             arms.start("force_torque", "velocity")
             for _ in range(idle):

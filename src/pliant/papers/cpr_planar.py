@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,35 +85,6 @@ def saved_configuration(name: str, key: str, q: Sequence[float], numbers: Sequen
     )  # fmt: skip
 
 
-def round_trip(path: rods.Path) -> float:
-    """Return the largest difference between the plate's poses and the direct model at their joint values [m].
-
-    The direct model starts from another pose of the path.
-    """
-    worst = 0.0
-    picks = np.linspace(0, len(path) - 1, 25).astype(int)
-    for before, k in pairwise(picks):
-        s = path[int(k)]
-        back = s.robot.solve_dgm(s.q, s.wrench, start=path[int(before)])
-        worst = max(worst, float(np.abs(back.plate_pose - s.plate_pose).max()))
-    return worst
-
-
-def plane_balance(solution: rods.Solution) -> float:
-    """Return the largest force or moment left on the plate, from the rods' shapes alone [N, N m]."""
-    X = solution.plate_pose
-    total = np.array(solution.wrench, dtype=float)
-    d = solution.robot.description
-    gravity = d.plate.mass * np.asarray(d.gravity)
-    total[:3] += gravity
-    total[3:] += np.cross(X[:3, :3] @ np.asarray(d.plate.com), gravity)
-    for i in range(len(d.limbs)):
-        line = solution.centreline(i, 201)
-        total[:3] -= line.force[-1]
-        total[3:] -= line.moment[-1] + np.cross(line.position[-1] - X[:3, 3], line.force[-1])
-    return float(np.abs(total).max())
-
-
 def follow_paths(context: Context, options: PlanarOptions) -> tuple[dict[str, rods.Path], dict[str, float]]:
     """Move the four robots; return paths and seconds per row by robot.
 
@@ -154,11 +124,11 @@ def path_targets(name: str, path: rods.Path) -> list[Target]:
     out = [
         Target(f"{name}: largest scaled residual", float(path.residual.max()), high=1e-8, source="ours: convergence"),
         Target(
-            f"{name}: direct against inverse model", round_trip(path), high=1e-6, unit="m",
+            f"{name}: direct against inverse model", rods.round_trip(path), high=1e-6, unit="m",
             source="section 3.2: one framework for both models",
         ),
         Target(
-            f"{name}: force left on the plate", max(map(plane_balance, shown)), high=1e-5, unit="N, N m",
+            f"{name}: force left on the plate", max(map(rods.plate_imbalance, shown)), high=1e-5, unit="N, N m",
             source="equation 9",
         ),
         Target(

@@ -87,36 +87,6 @@ def circle(home: np.ndarray, rows: int, radius: float = 0.05, tilt: float = 0.1)
     return out
 
 
-def joint_faults(solution: rods.Solution) -> tuple[float, float, float]:
-    """Return what the drawn rods leave in the plate joints: gap [m], misalignment [rad], moment about free axes [N m].
-
-    Computed from the shapes of the rods alone, without the solver's rows.
-    """
-    X = solution.plate_pose
-    gap = turn = moment = 0.0
-    for i, limb in enumerate(solution.robot.description.limbs):
-        d, line = limb.distal, solution.centreline(i, 201)
-        J = X @ np.asarray(d.pose)
-        attach = np.asarray(d.attach)
-        R = line.rotation[-1] @ attach[:3, :3].T  # axes of the joint, as the rod carries them
-        p = line.position[-1] - R @ attach[:3, 3]
-        gap = max(gap, float(np.linalg.norm(p - J[:3, 3])))
-        M = line.moment[-1] + np.cross(line.position[-1] - p, line.force[-1])
-        a = J[:3, :3] @ np.asarray(d.axis) / np.linalg.norm(d.axis)
-        if d.kind == "fixed":
-            turn = max(turn, float(np.abs(R - J[:3, :3]).max()))
-        elif d.kind == "revolute":
-            turn = max(turn, float(np.linalg.norm(np.cross(R @ np.asarray(d.axis), a))))
-            moment = max(moment, abs(float(M @ a)))
-        elif d.kind == "universal":
-            b = R @ np.asarray(d.axis_2) / np.linalg.norm(d.axis_2)
-            turn = max(turn, abs(float(a @ b)))
-            moment = max(moment, abs(float(M @ a)), abs(float(M @ b)))
-        else:
-            moment = max(moment, float(np.linalg.norm(M)))
-    return gap, turn, moment
-
-
 def with_universal_joints() -> rods.ContinuumParallelRobot:
     """Return the 6PFS with universal in place of spherical joints, for the row of table 1 without a published robot."""
     d = rods.load_robot("Stewart_Gough_6PFS").description
@@ -132,7 +102,7 @@ def with_universal_joints() -> rods.ContinuumParallelRobot:
 
 def table_1(configurations: Mapping[str, rods.Solution]) -> Statement:
     """Judge table 1 on one tilted configuration of a robot a row."""
-    rows = {name: joint_faults(s) for name, s in configurations.items()}
+    rows = {name: rods.joint_faults(s) for name, s in configurations.items()}
     targets = []
     for name, (gap, turn, moment) in rows.items():
         targets += [

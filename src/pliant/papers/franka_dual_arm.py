@@ -107,7 +107,7 @@ def run_arms(
         mode: time mode of the interface.
     """
     from pliant.papers.arms.follow_tag import Ending, follow, start_joints
-    from pliant.papers.arms.torso import open_torso
+    from pliant.papers.arms.opened import open_torso
 
     start = None if plan.approach else start_joints(plan)
     options: dict[str, Any] = {"fci": fci, "rendered": rendered, "obstacle": obstacle, "friction": friction}

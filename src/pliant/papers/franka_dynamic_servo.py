@@ -21,7 +21,6 @@ from pliant.experiments.films import Film
 from pliant.experiments.panels import Level, Line, Panel, draw
 from pliant.papers._servo_figures import error_lines, film_of
 from pliant.papers.arms import EXACT, RENDERED
-from pliant.papers.arms.franka_server import past_stalls
 from pliant.papers.franka_visual_servo import (
     DEMONSTRATION,
     PAPER,
@@ -107,13 +106,6 @@ def setup_of(options: FrankaDynamicServoOptions) -> Setup:
         timeout=6.0,
         settle=0.3,
     )
-
-
-def exact_plant() -> Plant:
-    """Return an arm whose dynamics are those of the controller's model."""
-    from pliant.papers.arms.tag_servo import Plant
-
-    return Plant(friction=False, compensated=False, motor_inertia=0.0)
 
 
 # --------------------------------------------------------------------------------------------------------------- loop
@@ -290,42 +282,29 @@ def drive(
     return TorqueRun(features, run, np.array(torques).reshape(-1, 7), null_speed, speed)
 
 
-def in_process(
+def run_torques(
     start: Start,
     features: Features,
     options: FrankaDynamicServoOptions,
     *,
     rendered: bool,
+    fci: bool = False,
     plant: Plant | None = None,
     carry: bool = True,
     duration: float | None = None,
 ) -> TorqueRun:
-    """Servo one arm that this process simulates; by default its dynamics are those of the model."""
-    from pliant.papers.arms.tag_servo import cell
+    """Servo an arm of this process, or one that another process serves through the Franka Control Interface.
 
-    setup = setup_of(options)
-    with cell(start, setup, rendered=rendered, period=CYCLE, plant=plant or exact_plant()) as found:
-        return drive(found, start, features, options, carry=carry, duration=duration)
+    By default the dynamics of the arm are those of the controller's model.
+    """
+    from pliant.papers.arms.tag_servo import Plant, run_program
 
+    def program(cell: Cell) -> TorqueRun:
+        return drive(cell, start, features, options, carry=carry, duration=duration)
 
-def through_interface(
-    start: Start,
-    features: Features,
-    options: FrankaDynamicServoOptions,
-    *,
-    rendered: bool,
-    duration: float | None = None,
-) -> TorqueRun:
-    """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers.arms.tag_servo import interrupted, served_cell
-
-    def make() -> TorqueRun:
-        with served_cell(start, setup_of(options), rendered=rendered, period=CYCLE, plant=exact_plant()) as found:
-            run = drive(found, start, features, options, duration=duration)
-        run.servo.counters = dict(found.counters())
-        return run
-
-    return past_stalls(make, lambda run: interrupted(run.servo))
+    exact = Plant(friction=False, compensated=False, motor_inertia=0.0)
+    how = {"rendered": rendered, "fci": fci, "period": CYCLE, "plant": plant or exact}
+    return run_program(program, start, setup_of(options), lambda run: run.servo, **how)
 
 
 def linear_error(time: Array, options: FrankaDynamicServoOptions) -> Array:
@@ -485,7 +464,7 @@ def plants_table(start: Start, options: FrankaDynamicServoOptions) -> Table:
         ("as `pliant run franka`: motors' inertia, compensated friction", Plant(), True),
     ]
     rows = [
-        _row(label, in_process(start, "pose", options, rendered=False, plant=plant, carry=carry), options)
+        _row(label, run_torques(start, "pose", options, rendered=False, plant=plant, carry=carry), options)
         for label, plant, carry in cases
     ]
     return Table.of(
@@ -505,7 +484,7 @@ def null_space_table(poses: Sequence[Start], options: FrankaDynamicServoOptions)
     rows: list[dict[str, object]] = []
     for label, changes in cases:
         changed = replace(options, **changes)  # pyright: ignore[reportArgumentType]
-        runs = [in_process(start, "pose", changed, rendered=False) for start in poses]
+        runs = [run_torques(start, "pose", changed, rendered=False) for start in poses]
         lost = [run for run in runs if not run.servo.converged]
         rows.append(
             {
@@ -558,7 +537,7 @@ def _figure(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> Fi
 
 def _films(context: Context, options: FrankaDynamicServoOptions) -> list[Film]:
     poses, _ = start_poses(replace(options, starts=1), context.rng, setup_of(options))
-    runs = {f"by {features}": in_process(poses[0], features, options, rendered=False).servo for features in FEATURES}
+    runs = {f"by {features}": run_torques(poses[0], features, options, rendered=False).servo for features in FEATURES}
     caption = "Torques by the tag's pose and by its corners, from one start."
     return [film_of(list(runs.values()), setup_of(options), titles=list(runs), caption=caption)]
 
@@ -587,14 +566,14 @@ def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -
     for start, features, rendered in context.track(
         jobs, lambda job: f"{job[1]}, {RENDERED if job[2] else EXACT}", low=0.02, high=0.7
     ):
-        runs.append(in_process(start, features, options, rendered=rendered))
+        runs.append(run_torques(start, features, options, rendered=rendered))
     far, near, why_not = [], [], missing_client()
     if not why_not:
         context.progress(0.7, "through the interface")
         duration = 0.3 if context.quick else None
         for features in FEATURES[:1] if context.quick else FEATURES:
             near.append(of(runs, features, not missing)[0])
-            far.append(through_interface(poses[0], features, options, rendered=not missing, duration=duration))
+            far.append(run_torques(poses[0], features, options, rendered=not missing, fci=True, duration=duration))
     tables = [
         Table.of(
             "Runs",

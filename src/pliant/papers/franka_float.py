@@ -106,7 +106,7 @@ def float_one(chosen: dict[str, object], duration: float) -> Array:
 def float_published(duration: float, fci: bool | None) -> tuple[str, Array]:
     """Float the arm without friction; return how it is connected, and what `float_arm` returns."""
     with open_robot(friction=False, fci=fci) as arm:
-        return arm.through if fci is None else "in this process", float_arm(arm.robot, duration)
+        return arm.through if fci is None else "in this process", float_arm(arm.left, duration)
 
 
 def push(robot: FrankaRobot, wrench: Array) -> None:

@@ -315,13 +315,13 @@ def checks(free: Run, runs: list[Run], options: FrankaTorqueOptions) -> list[Tar
 def run_case(case: Case, near: bool, duration: float, options: FrankaTorqueOptions) -> Run:
     """Run equation 2 on an arm of its own; ``near``: in this process, also if the interface is there."""
     with open_robot(friction=case.friction, compensated=case.compensated, fci=False if near else None) as arm:
-        return drive(arm.robot, feedforward=case.feedforward, duration=duration, through=arm.through, options=options)
+        return drive(arm.left, feedforward=case.feedforward, duration=duration, through=arm.through, options=options)
 
 
 def interface_check(free: Run, duration: float, options: FrankaTorqueOptions) -> Target:
     """Compare a run through the interface with the same run in this process."""
     with open_robot(friction=False, fci=False) as arm:
-        near = drive(arm.robot, feedforward=False, duration=duration, options=options)
+        near = drive(arm.left, feedforward=False, duration=duration, options=options)
     return Target(
         "largest difference between the interface and this process",
         float(np.abs(near.q - free.q).max()),
@@ -337,7 +337,7 @@ def _films(context: Context, options: FrankaTorqueOptions) -> list[Film]:
     shots, time = [], np.zeros(0)
     for case in (CASES[0], CASES[2]):
         with open_robot(friction=case.friction, compensated=case.compensated, fci=False) as arm:
-            run = drive(arm.robot, feedforward=case.feedforward, duration=FILM_DURATION, options=options)
+            run = drive(arm.left, feedforward=case.feedforward, duration=FILM_DURATION, options=options)
         shots.append(Shot(title=case.label.split(",")[0], model=model, poses=joint_poses(model, joints, run.q[::20])))
         time = run.time[::20]
     return [

@@ -16,7 +16,6 @@ from pliant.base.spatial import inverse
 from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
 from pliant.papers.arms import EXACT, RENDERED
-from pliant.papers.arms.franka_server import past_stalls
 
 if TYPE_CHECKING:
     from pliant.papers.arms.tag_servo import Law, Run, Setup, Start
@@ -90,27 +89,14 @@ def start_poses(options: object, rng: np.random.Generator, setup: Setup | None =
     return starts(options.starts, rng, wish, setup or setup_of(options), exact_camera())
 
 
-def run_in_process(start: Start, law: Law, setup: Setup, *, rendered: bool, duration: float | None = None) -> Run:
-    """Servo one arm that this process simulates."""
-    from pliant.papers.arms.tag_servo import cell, servo
-
-    with cell(start, setup, rendered=rendered) as found:
-        return servo(found, start, law, setup, duration=duration)
-
-
-def run_through_interface(
-    start: Start, law: Law, setup: Setup, *, rendered: bool, duration: float | None = None
+def run_servo(
+    start: Start, law: Law, setup: Setup, *, rendered: bool, fci: bool = False, duration: float | None = None
 ) -> Run:
-    """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers.arms.tag_servo import interrupted, served_cell, servo
+    """Servo an arm of this process, or one that another process serves through the Franka Control Interface."""
+    from pliant.papers.arms.tag_servo import run_program, servo
 
-    def make() -> Run:
-        with served_cell(start, setup, rendered=rendered) as found:
-            run = servo(found, start, law, setup, duration=duration)
-        run.counters = dict(found.counters())
-        return run
-
-    return past_stalls(make, interrupted)
+    program = lambda cell: servo(cell, start, law, setup, duration=duration)  # noqa: E731
+    return run_program(program, start, setup, lambda run: run, rendered=rendered, fci=fci)
 
 
 def missing_client() -> str:
@@ -463,7 +449,7 @@ def _films(context: Context, options: FrankaVisualServoOptions) -> list[Film]:
 
     setup = setup_of(options)
     poses, _ = start_poses(replace(options, starts=1), context.rng, setup)
-    return [film_of([run_in_process(poses[0], law, setup, rendered=False) for law in LAWS], setup)]
+    return [film_of([run_servo(poses[0], law, setup, rendered=False) for law in LAWS], setup)]
 
 
 @experiment(
@@ -492,14 +478,14 @@ def franka_visual_servo(context: Context, options: FrankaVisualServoOptions) -> 
     for start, law, rendered in context.track(
         jobs, lambda job: f"{job[1]}, {RENDERED if job[2] else EXACT}", low=0.02, high=0.8
     ):
-        runs.append(run_in_process(start, law, setup, rendered=rendered))
+        runs.append(run_servo(start, law, setup, rendered=rendered))
     far, near, why_not = [], [], missing_client()
     if not why_not:
         context.progress(0.8, "through the interface")
         duration = QUICK_INTERFACE if context.quick else None
         for law in LAWS[:1] if context.quick else LAWS:
             near.append(of(runs, law, EXACT if missing else RENDERED)[0])
-            far.append(run_through_interface(poses[0], law, setup, rendered=not missing, duration=duration))
+            far.append(run_servo(poses[0], law, setup, rendered=not missing, fci=True, duration=duration))
     notes = [
         f"{len(poses)} start poses were taken of {drawn} drawn; the others showed the tag within 20 px of the edge "
         "of the image, or the straight way to the goal came near a limit of a joint.",

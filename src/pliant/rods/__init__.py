@@ -33,8 +33,11 @@ _EXPORTS: dict[str, str] = {
     "WrenchEstimate": "pliant.rods.analysis",
     "attach_rod": "pliant.rods.model.rod_between",
     "catalogue": "pliant.rods.loaders",
+    "joint_faults": "pliant.rods.verification",
     "load_description": "pliant.rods.loaders",
     "load_robot": "pliant.rods.loaders",
+    "plate_imbalance": "pliant.rods.verification",
+    "round_trip": "pliant.rods.verification",
     "solve_batch": "pliant.rods.batch",
     "solve_rod": "pliant.rods.between.statics",
 }

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.base.errors import DeviceError, PliantError
+from pliant.base.errors import BridgeError, DeviceError, PliantError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.spatial import cross, exp_so3, inverse, log_so3, pose
 from pliant.camera.conditions import VisionError
@@ -35,7 +35,7 @@ from pliant.vision.vision_force import FeatureAdmittance, HybridPoseServo, ToolL
 from pliant.vision.visual_servoing import AdaptiveGain
 
 if TYPE_CHECKING:
-    from pliant.papers.arms.torso import Torso
+    from pliant.papers.arms.opened import Opened
 
 __all__ = ["CENTER", "Ending", "Plan", "Run", "camera_model", "follow", "goal_pose", "start_joints"]
 
@@ -330,13 +330,13 @@ class _Follower:
 class _Eyes:
     """Poses of the tag in the camera, one an image."""
 
-    def __init__(self, torso: Torso, plan: Plan) -> None:
+    def __init__(self, torso: Opened, plan: Plan) -> None:
         self.torso, self.plan, self.model = torso, plan, camera_model()
         corners = tag_corners(TAG.size)
         self.exact = ExactDetector(self.model, corners)
         self.corners = corners
         self.detector = AprilTagDetector(self.model, TAG.size) if torso.picture is not None else None
-        self.stamp = -1.0
+        self.stamp = -1
         self.image: NDArray[np.uint8] | None = None
         self.found: Array | None = None
 
@@ -346,25 +346,26 @@ class _Eyes:
         Raises:
             VisionError: the tag is not in the image.
         """
+        if cycle % IMAGE_CYCLES:
+            return None
         if self.torso.picture is None or self.detector is None:
-            if cycle % IMAGE_CYCLES:
-                return None
             arms = self.torso.left, self.torso.right
             seen = self.exact.detect(true_pose(*(arm.backend.get("q") for arm in arms)))
             self.found = seen.pixels
             return cycle, estimate_planar_pose(seen.xy, self.corners)
-        if cycle % IMAGE_CYCLES:
+        try:
+            stamp, image = self.torso.picture()
+        except BridgeError:  # there is none yet
             return None
-        taken = self.torso.picture()
-        if taken is None or taken[0] == self.stamp:
+        if stamp == self.stamp:
             return None
-        self.stamp, self.image = stamp, image = taken
+        self.stamp, self.image = stamp, image
         tag = self.detector.find(image, TAG.tag_id)
         self.found = tag.pixels
-        return round(stamp / CYCLE), tag.X_CO
+        return round(1e-9 * stamp / CYCLE), tag.X_CO
 
 
-def follow(torso: Torso, plan: Plan, *, tick: Callable[[float], None] | None = None) -> Run:
+def follow(torso: Opened, plan: Plan, *, tick: Callable[[float], None] | None = None) -> Run:
     """Let the left arm move the tag and the right arm follow it; the arms rest at the end, however it ends.
 
     Args:
@@ -418,7 +419,7 @@ def follow(torso: Torso, plan: Plan, *, tick: Callable[[float], None] | None = N
 class _Loop:
     """The cycles of both arms: `cycle` commands, `record` takes a row."""
 
-    def __init__(self, torso: Torso, plan: Plan) -> None:
+    def __init__(self, torso: Opened, plan: Plan) -> None:
         self.torso, self.plan = torso, plan
         self.left, self.right = left, right = torso.left, torso.right
         self.X_CS = inverse(CAMERA.F_T_C)  # the sensor sits at the flange

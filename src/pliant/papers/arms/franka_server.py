@@ -20,11 +20,11 @@ from pliant.base.errors import BridgeError
 
 if TYPE_CHECKING:
     from pliant.franka.bridge import FciBridge
-    from pliant.franka.client import FrankaRobot
     from pliant.model import Robot
+    from pliant.papers.arms.opened import Opened
     from pliant.simulation import Simulation
 
-__all__ = ["ATTEMPTS", "PATIENCE_S", "Arm", "Server", "build_arm", "names_stall", "open_robot", "past_stalls", "serve"]
+__all__ = ["ATTEMPTS", "PATIENCE_S", "Server", "build_arm", "names_stall", "open_robot", "past_stalls", "serve"]
 
 R = TypeVar("R")
 ATTEMPTS = 3
@@ -33,16 +33,6 @@ ATTEMPTS = 3
 PATIENCE_S = 60.0
 """How long the served arms wait for a command [s]: so long that no stall of the program or the machine loses one. What
 a run gives then does not depend on the machine's load."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """The arm of an experiment and its connection."""
-
-    robot: FrankaRobot
-    """The arm."""
-    through: str
-    """How the arm is connected, for the report."""
 
 
 def names_stall(text: str) -> bool:
@@ -75,7 +65,7 @@ def past_stalls(make: Callable[[], R], stalled: Callable[[R], bool] = lambda _: 
 
 
 @contextlib.contextmanager
-def open_robot(*, friction: bool = True, compensated: bool = True, fci: bool | None = None) -> Iterator[Arm]:
+def open_robot(*, friction: bool = True, compensated: bool = True, fci: bool | None = None) -> Iterator[Opened]:
     """Yield an arm that is driven through the interface if pylibfranka is installed, else in this process.
 
     Args:
@@ -83,22 +73,13 @@ def open_robot(*, friction: bool = True, compensated: bool = True, fci: bool | N
         compensated: whether the cabinet compensates it.
         fci: True insists on the interface, False on this process; None takes what there is.
     """
-    from pliant.franka.client import FrankaRobot
-    from pliant.franka.device.settings import Settings
+    from pliant.papers.arms.opened import open_arms
 
-    if fci is None:
-        fci = importlib.util.find_spec("pylibfranka") is not None
-    compensated = compensated and friction
-    if not fci:
-        settings = Settings(friction_compensation=compensated)
-        with FrankaRobot.simulated("fer", friction=friction, settings=settings, motor_inertia=0.0) as robot:
-            yield Arm(robot, "in this process, since pylibfranka is not installed")
-        return
-    with (
-        serve(friction=friction, compensated=compensated) as server,
-        FrankaRobot.connect(server.host(), arm="fer") as robot,
-    ):
-        yield Arm(robot, "through the Franka Control Interface with pylibfranka")
+    installed = importlib.util.find_spec("pylibfranka") is not None
+    with open_arms(fci=installed if fci is None else fci, friction=friction, compensated=compensated) as found:
+        if fci is None and not installed:
+            found.through += ", since pylibfranka is not installed"
+        yield found
 
 
 def build_arm(

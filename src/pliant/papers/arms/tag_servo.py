@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import math
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import mujoco
 import numpy as np
@@ -21,8 +19,6 @@ from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
 from pliant.camera.conditions import VisionError
 from pliant.camera.model import CameraModel
-from pliant.devices import make_devices
-from pliant.engine import MujocoEngine
 from pliant.engine.base import mujoco_state
 from pliant.experiments.trace import Recorder, Trace, Traced
 from pliant.franka.client import FrankaRobot
@@ -30,11 +26,11 @@ from pliant.franka.robots.build import MOTOR_INERTIA, Q_START, WristCamera
 from pliant.franka.robots.kinematics import inverse_kinematics
 from pliant.franka.robots.parameters import FER
 from pliant.papers.arms import EXACT, RENDERED
-from pliant.papers.arms.franka_server import build_arm, names_stall, serve
+from pliant.papers.arms.franka_server import names_stall, past_stalls
+from pliant.papers.arms.opened import open_arms
 from pliant.simulation import Simulation
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.checks import require_fresh
-from pliant.vision.client import SharedPictures
 from pliant.vision.detector import tag_corners
 from pliant.vision.points import project_points
 from pliant.vision.poses import facing_pose, nearest_alike_pose, pose_features
@@ -62,7 +58,6 @@ __all__ = [
     "Wish",
     "make_run",
     "missing_for_pictures",
-    "served_cell",
     "servo",
     "starts",
 ]
@@ -352,63 +347,8 @@ class Plant:
     """Whether the identified friction acts."""
     compensated: bool = True
     """Whether the cabinet compensates it."""
-    motor_inertia: float | None = None
-    """Fraction of the motors' inertia that is left, 0 to 1; None: as `pliant run franka`."""
-
-
-def _arm(start: Start, setup: Setup, rendered: bool, plant: Plant | None) -> dict[str, object]:
-    """Return the keywords of `build_arm` for a cell."""
-    plant = plant or Plant()
-    return {
-        "friction": plant.friction,
-        "compensated": plant.compensated,
-        "motor_inertia": MOTOR_INERTIA if plant.motor_inertia is None else plant.motor_inertia,
-        "q": start.q.tolist(),
-        "height": HEIGHT,
-        "tag": (setup.size, *TAG) if rendered else None,
-        "camera": rendered,
-    }
-
-
-@contextlib.contextmanager
-def cell(
-    start: Start, setup: Setup, *, rendered: bool, period: float | None = None, plant: Plant | None = None
-) -> Iterator[Cell]:
-    """Yield an arm that this process simulates.
-
-    Args:
-        start: where it begins.
-        setup: the tag.
-        rendered: whether its camera renders.
-        period: time between two commands [s]; None: between two images.
-        plant: friction and motors.
-
-    Raises:
-        MissingDependency: images cannot be rendered.
-    """
-    camera = WristCamera()
-    robot = build_arm(**_arm(start, setup, rendered, plant))
-    with (
-        Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simulation,
-        FrankaRobot.of(simulation, period=period or PERIOD) as arm,
-    ):
-        arm.set_eMc(inverse(arm.get_flMe()) @ camera.F_T_C)
-        state = mujoco_state(simulation.engine, "the flange")
-        now = mujoco.MjData(state.model)  # a step leaves the engine's own places those before it
-        flange = now.site("franka_flange")
-
-        def true_pose() -> Array:
-            now.qpos[:] = state.data.qpos
-            mujoco.mj_kinematics(state.model, now)
-            X_WC = pose(flange.xpos, np.reshape(flange.xmat, (3, 3))) @ camera.F_T_C
-            return inverse(X_WC) @ pose((*TAG[:2], TAG[2] + HEIGHT))
-
-        def picture() -> tuple[float, NDArray[np.uint8]]:
-            sample = simulation.sample("franka_camera")
-            return 1e-9 * (simulation.time_ns - sample.stamp_ns), np.asarray(sample.values["image"], dtype=np.uint8)
-
-        model = simulation.devices["franka_camera"].camera if rendered else exact_camera()  # pyright: ignore[reportAttributeAccessIssue]
-        yield Cell(arm, model, "in this process", picture if rendered else None, true_pose)
+    motor_inertia: float = MOTOR_INERTIA
+    """Fraction of the motors' inertia that is left, 0 to 1."""
 
 
 MODE = "lockstep"
@@ -416,40 +356,100 @@ MODE = "lockstep"
 
 
 @contextlib.contextmanager
-def served_cell(
-    start: Start, setup: Setup, *, rendered: bool, period: float | None = None, plant: Plant | None = None
+def cell(
+    start: Start,
+    setup: Setup,
+    *,
+    rendered: bool,
+    fci: bool = False,
+    period: float | None = None,
+    plant: Plant = Plant(),
 ) -> Iterator[Cell]:
-    """Yield an arm that another process serves through the Franka Control Interface, driven with pylibfranka.
+    """Yield an arm before the tag.
 
-    See `cell` for the arguments. The images come from the simulation of the server, through a file that both processes
-    map: the interface has none.
+    Args:
+        start: where it begins.
+        setup: the tag.
+        rendered: whether its camera renders.
+        fci: through the Franka Control Interface, served by another process; else in this one.
+        period: time between two commands [s]; None: between two images.
+        plant: friction and motors.
 
     Raises:
         MissingDependency: pylibfranka is not installed, or images cannot be rendered.
         BridgeError: no server started.
     """
-    with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
-        served = serve(mode=MODE, pictures=folder if rendered else "", **_arm(start, setup, rendered, plant))
-        with served as server, FrankaRobot.connect(server.host(), arm="fer", period=period or PERIOD) as arm:
-            arm.set_eMc(inverse(arm.get_flMe()) @ WristCamera().F_T_C)
-            eye = SharedPictures(Path(folder) / "franka_camera") if rendered else None
+    built = {
+        "friction": plant.friction,
+        "compensated": plant.compensated,
+        "motor_inertia": plant.motor_inertia,
+        "q": start.q.tolist(),
+        "height": HEIGHT,
+        "tag": (setup.size, *TAG) if rendered else None,
+        "camera": rendered,
+    }
+    camera = WristCamera()
+    with open_arms(fci=fci, rendered=rendered, mode=MODE, period=period or PERIOD, **built) as opened:
+        arm, simulation = opened.left, opened.simulation
+        arm.set_eMc(inverse(arm.get_flMe()) @ camera.F_T_C)
 
-            def true_pose() -> Array:
-                return inverse(arm.get_fMc()) @ pose(TAG)
+        def picture() -> tuple[float, Image]:
+            assert opened.picture is not None
+            stamp_ns, image = opened.picture()
+            now_ns = round(1e9 * arm.time) if simulation is None else simulation.time_ns
+            return 1e-9 * (now_ns - stamp_ns), image
 
-            def picture() -> tuple[float, NDArray[np.uint8]]:
-                assert eye is not None
-                stamp_ns, image = eye.latest()
-                return 1e-9 * (round(1e9 * arm.time) - stamp_ns), image
+        true_pose = lambda: inverse(arm.get_fMc()) @ pose(TAG)  # noqa: E731
+        if simulation is not None:
+            true_pose = _exact_pose(simulation, camera)
+        yield Cell(
+            arm,
+            exact_camera(),
+            opened.through,
+            picture if rendered else None,
+            true_pose,
+            lambda: dict(*opened.health()[:1]),
+        )
 
-            yield Cell(
-                arm,
-                exact_camera(),
-                "through the Franka Control Interface with pylibfranka",
-                picture if rendered else None,
-                true_pose,
-                lambda: server.counters["arms"][0] if server.counters else {},
-            )
+
+def _exact_pose(simulation: Simulation, camera: WristCamera) -> Callable[[], Array]:
+    """Return a function that gives the pose of the tag in the camera from the state of the simulation."""
+    state = mujoco_state(simulation.engine, "the flange")
+    now = mujoco.MjData(state.model)  # a step leaves the engine's own places those before it
+    flange = now.site("franka_flange")
+
+    def exact_pose() -> Array:
+        now.qpos[:] = state.data.qpos
+        mujoco.mj_kinematics(state.model, now)
+        X_WC = pose(flange.xpos, np.reshape(flange.xmat, (3, 3))) @ camera.F_T_C
+        return inverse(X_WC) @ pose((*TAG[:2], TAG[2] + HEIGHT))
+
+    return exact_pose
+
+
+R = TypeVar("R")
+
+
+def run_program(program: Callable[[Cell], R], start: Start, setup: Setup, of: Callable[[R], Run], **options: Any) -> R:
+    """Run a program on an arm of its own; through the interface one that a stall of the machine ended runs again.
+
+    Args:
+        program: what drives the arm.
+        start: where the arm begins.
+        setup: the tag.
+        of: gives the servo run in what the program returns.
+        options: of `cell`.
+    """
+
+    def make() -> R:
+        with cell(start, setup, **options) as found:
+            result = program(found)
+        of(result).counters = found.counters()
+        return result
+
+    if not options.get("fci"):
+        return make()
+    return past_stalls(make, lambda result: interrupted(of(result)))
 
 
 def interrupted(run: Run) -> bool:
