@@ -308,9 +308,7 @@ class GoalSweep:
 
 
 def sweep_goals(
-    options: BoxOptions,
-    pushes: Sequence[float] | Array,
-    progress: Callable[[float], None] | None = None,
+    options: BoxOptions, pushes: Sequence[float] | Array, progress: Callable[[float], None] | None = None
 ) -> GoalSweep:
     """Push to many goals at once, soft and stiff, in one batch.
 

@@ -299,12 +299,7 @@ def figures(found: Trials, reduced: Trials, measured: Trials | None) -> list[Fig
             _bars(found, difference, "N", name),
             **bars,
         ),
-        draw(
-            "figure7",
-            f"Errors of the rotations, as figure 7. {turns}",
-            _turns(found, turned, name.lower()),
-            **plots,
-        ),
+        draw("figure7", f"Errors of the rotations, as figure 7. {turns}", _turns(found, turned, name.lower()), **plots),
         draw(
             "figure8",
             f"Errors of the rotations over all trials, as figure 8. {turns}",

@@ -273,10 +273,7 @@ def verify_time_step(context: Context, chosen: list[Run], peaks: Mapping[str, fl
         amplitude = response(coarse["time"], coarse["joint/position"], at, run.options.duration)
         changes.append(abs(float(amplitude.max() / peaks[run.name]) - 1.0))
     return Target(
-        "change of the largest amplitude with twice the time step",
-        max(changes),
-        high=0.01,
-        source="ours: convergence",
+        "change of the largest amplitude with twice the time step", max(changes), high=0.01, source="ours: convergence"
     )
 
 

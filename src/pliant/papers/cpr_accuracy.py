@@ -397,7 +397,7 @@ def cpr_accuracy(context: Context, options: AccuracyOptions) -> Result:
         "accuracy settings are compared with 400 steps a rod, and rods with scipy's DOP853, which shares no code.",
         assumptions=[
             "The paper compares unnamed configurations of Till's robot: here they are drawn at random around the pose "
-            "that is stored for it.",
+            "that is stored for it."
         ],
     )
     count = 5 if context.quick else 25

@@ -23,11 +23,7 @@ INVERSE = {"3ER": "3EFR, three extensible limbs", "3PR": "3PFR, prismatic bases"
 """Robots of figures 3d to 3f."""
 START = {"3PR": (-0.249776, -0.285377, -0.359053)}
 """Joint values of the robot's own file to start from [m]; at its home pose a rod stands near its limit point."""
-SAVED = {
-    "RERRFR": {
-        "initial_config": ((0.171531, -3.141593, 0.6729), (0.4358885, 0.5187972, -1.11321)),
-    },
-}
+SAVED = {"RERRFR": {"initial_config": ((0.171531, -3.141593, 0.6729), (0.4358885, 0.5187972, -1.11321))}}
 """Joint values and plate poses that the published software stores (robot_config.yaml, user_parameters_vectors)."""
 SAVED_LIMIT = 1e-4
 """Agreement that section 5 reports [m]."""
@@ -212,7 +208,7 @@ def cpr_planar(context: Context, options: PlanarOptions) -> Result:
         assumptions=[
             "The paper prints neither the paths nor the loads of its figure: the plate moves on a circle of "
             f"{1e3 * options.radius:g} mm with a turn of {options.turn:g} rad here, "
-            f"under a force of {options.force:g} N. 3PFR starts at the joint values stored in its file.",
+            f"under a force of {options.force:g} N. 3PFR starts at the joint values stored in its file."
         ],
     )
     paths, seconds = follow_paths(context, options)

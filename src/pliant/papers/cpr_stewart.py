@@ -49,7 +49,7 @@ SAVED: dict[str, dict[str, tuple[tuple[float, ...], tuple[float, ...]]]] = {
         "initial_config": (
             (0.401058, 0.401058, 0.4010565, 0.4010582, 0.4010582, 0.4010565),
             (0.0, 0.0, 0.3997058, 0.0, 0.0, 0.0),
-        ),
+        )
     },
     "Stewart_Gough_6PFS": {
         "initial_conditions": (

@@ -529,11 +529,7 @@ def _wrench_table(wrenches: Array, found: Array) -> Table:
 
 
 @experiment(
-    "franka-float",
-    title="A floating arm and the wrench it feels",
-    paper=PAPER,
-    section="III and IV-B",
-    films=_films,
+    "franka-float", title="A floating arm and the wrench it feels", paper=PAPER, section="III and IV-B", films=_films
 )
 def franka_float(context: Context, options: FrankaFloatOptions) -> Result:
     """Let a Franka arm float with zero torques for a minute, push it, and check its dynamics library."""

@@ -381,11 +381,7 @@ def _table(runs: Mapping[str, Run], duration: float) -> Table:
 
 
 @experiment(
-    "franka-torque",
-    title="A joint trajectory by torques",
-    paper=PAPER,
-    section="IV-A, equation 2",
-    films=_films,
+    "franka-torque", title="A joint trajectory by torques", paper=PAPER, section="IV-A, equation 2", films=_films
 )
 def franka_torque(context: Context, options: FrankaTorqueOptions) -> Result:
     """Track the paper's joint trajectory by torques through the robot's own interface, with and without friction."""

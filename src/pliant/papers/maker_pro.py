@@ -427,10 +427,7 @@ def friction_statement(options: MakerProOptions) -> Statement:
 def loss_table(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions) -> Table:
     """Return how well four fitted numbers describe the loops, and predict one that was left out: ours, not judged."""
     rows = [
-        [
-            f"preset {p:g}",
-            *(100.0 * relative_misfit(p, loss, options) for loss in (Loss(), fit, left_out[p])),
-        ]
+        [f"preset {p:g}", *(100.0 * relative_misfit(p, loss, options) for loss in (Loss(), fit, left_out[p]))]
         for p in PRESETS
     ]
     return Table(
@@ -443,10 +440,7 @@ def loss_table(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions)
 
 
 def checks(
-    loops: dict[float, dict[str, Array]],
-    half: dict[str, Array],
-    fit: Loss,
-    options: MakerProOptions,
+    loops: dict[float, dict[str, Array]], half: dict[str, Array], fit: Loss, options: MakerProOptions
 ) -> list[Target]:
     """Return the simulation against statics, its convergence, and the direction of the measured loops."""
     torque = MEASURED[:, 0]

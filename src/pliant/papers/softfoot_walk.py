@@ -20,16 +20,7 @@ from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import Line, Panel, draw
 from pliant.papers._softfoot_walk_pictures import FEET, crossing, pictures
 from pliant.robots import build_robot
-from pliant.walking.trials import (
-    COURSES,
-    Crossing,
-    Rate,
-    Walk,
-    fisher,
-    fisher_stratified,
-    mcnemar,
-    walk_many,
-)
+from pliant.walking.trials import COURSES, Crossing, Rate, Walk, fisher, fisher_stratified, mcnemar, walk_many
 
 PAPER = "Crotti et al. 2024, arXiv 2412.03191"
 LIKELY = (0.005, 0.010)

@@ -517,12 +517,7 @@ def _swings(q: Array, threshold: float = 5e-3) -> int:
 
 
 def _figure_motion(
-    context: Context,
-    name: str,
-    caption: str,
-    place: str,
-    items: Callable[[str, int], list[Item]],
-    **limits: object,
+    context: Context, name: str, caption: str, place: str, items: Callable[[str, int], list[Item]], **limits: object
 ) -> Figure:
     """Return a figure of both joints, soft and stiff, with measured curves; the legend has the order of the lines."""
     panels = [

@@ -548,13 +548,7 @@ def _bound(case: Case, body: Body) -> tuple[dict[float, Array], list[Target]]:
     ]
 
 
-def _errors(
-    case: Case,
-    body: Body,
-    true_time: Array,
-    true_q: Array,
-    fractions: Sequence[float],
-) -> tuple[Array, Array]:
+def _errors(case: Case, body: Body, true_time: Array, true_q: Array, fractions: Sequence[float]) -> tuple[Array, Array]:
     limit = link_step_size(case, body).limit
     rows = []
     for fraction in fractions:

@@ -131,13 +131,7 @@ def run_loop(label: str, factor: float, executions: int) -> LoopRun:
             world.call(world.clock, bottle("pauseSimulation"))
         sleeper.join(10.0)
     return LoopRun(
-        label=label,
-        factor=factor,
-        stamps=stamps,
-        times=times,
-        slept=np.array(slept),
-        delays=tuple(delays),
-        began=began,
+        label=label, factor=factor, stamps=stamps, times=times, slept=np.array(slept), delays=tuple(delays), began=began
     )
 
 
@@ -277,11 +271,7 @@ def _wall_statements(slow: LoopRun) -> list[Statement]:
             found=f"{WALL} At {slow.label} a tick comes every {np.median(np.diff(slow.times)) / 1e6:.3g} ms of wall "
             f"time: a loop by the wall clock would execute {np.median(np.diff(slow.times)) / 1e6:.3g} times a step.",
         ),
-        Statement(
-            what="The wall time between two executions, as figure 6 draws it.",
-            where="figure 6",
-            found=WALL,
-        ),
+        Statement(what="The wall time between two executions, as figure 6 draws it.", where="figure 6", found=WALL),
     ]
 
 
@@ -352,7 +342,7 @@ def yarp_clock(context: Context, options: YarpClockOptions) -> Result:
             "A loop that reads every tick cannot miss one: ticks wait in the order in which they were sent, 5000 for "
             "each reader. A loop that sleeps and then asks for the newest time sees two steps at once where its "
             "thread was late; in lock-step that cannot happen. Simulation and loops share a process here, which makes "
-            "late wakes more frequent than with programs of their own.",
+            "late wakes more frequent than with programs of their own."
         ],
         assumptions=["The robot is pliant's biped; the paper does not say which one figure 6 was measured with."],
         traces={

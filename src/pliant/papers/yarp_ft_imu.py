@@ -82,12 +82,7 @@ class Traces:
 
 
 def record(
-    options: YarpFtImuOptions,
-    *,
-    noisy: bool,
-    seed: int = 0,
-    push: float | None = None,
-    track: PoseTrack | None = None,
+    options: YarpFtImuOptions, *, noisy: bool, seed: int = 0, push: float | None = None, track: PoseTrack | None = None
 ) -> Traces:
     """Push the standing robot, and record force/torque sensor and inertial unit through their ports.
 

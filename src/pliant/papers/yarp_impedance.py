@@ -648,9 +648,7 @@ def yarp_impedance(context: Context, options: YarpImpedanceOptions) -> Result:
             "experiment chooses constant speed, the only generator that the paper knows.",
             "The program compensates gravity every 10 ms by its own model of the links.",
         ],
-        assumptions=[
-            "The robot is pliant's biped, in the class of COMAN; masses, gains and the pose are ours.",
-        ],
+        assumptions=["The robot is pliant's biped, in the class of COMAN; masses, gains and the pose are ours."],
         traces={
             "time_s": soft.trace.time,
             **{f"q_{name}_rad": run.trace.q for name, run in zip(("plain", "compensated", "stiff"), runs, strict=True)},
