@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 E, G, RADIUS, LENGTH = 200e9, 80e9, 1e-3, 1.0
 EI = E * np.pi * RADIUS**4 / 4.0
+DOWN = (0.0, 0.0, -1.0, 0.0, 0.0, 0.0)
+"""Unit load on a plate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,20 +49,6 @@ def column(kind: str) -> rods.ContinuumParallelRobot:
     )
 
 
-def critical_load(robot: rods.ContinuumParallelRobot, low: float, high: float) -> tuple[float, float]:
-    """Return the load on the plate at which the straight equilibrium loses its stability [N], and the last index."""
-    start = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -low, 0.0, 0.0, 0.0))
-    index = 0
-    while high - low > 1e-5 * high:
-        middle = 0.5 * (low + high)
-        s = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -middle, 0.0, 0.0, 0.0), start=start, branch="smooth", restarts=0)
-        if s.morse_index == 0:
-            low = middle
-        else:
-            high, index = middle, s.morse_index
-    return 0.5 * (low + high), float(index)
-
-
 def elastica_angle(ratio: float) -> float:
     """Return the tip angle of a cantilever column under ``ratio`` times its critical load [rad].
 
@@ -81,12 +69,12 @@ def euler_targets(context: Context) -> tuple[list[Target], list[list]]:
     rows, targets = [], []
     for kind, text in (("free", "one rod, tip free"), ("sway", "four rods, plate free to sway")):
         context.progress(0.1, text)
-        found, index = critical_load(column(kind), 0.5 * euler[kind], 1.5 * euler[kind])
-        rows.append([text, round(euler[kind], 5), round(found, 5), int(index)])
+        found, index = rods.critical_load(column(kind), np.zeros(0), DOWN, 0.5 * euler[kind], 1.5 * euler[kind])
+        rows.append([text, round(euler[kind], 5), round(found, 5), index])
         targets += [
             Target(f"{text}: critical load", found, equals=float(euler[kind]), relative=2e-3, unit="N",
                    source="ours: Euler's load"),
-            Target(f"{text}: unstable directions beyond", index, equals=2.0, source="ours: two planes of bending"),
+            Target(f"{text}: unstable directions beyond", float(index), equals=2.0, source="ours: two planes of bending"),
         ]  # fmt: skip
     return targets, rows
 
@@ -130,32 +118,9 @@ def elastica(options: BucklingOptions, count: int) -> tuple[list[Target], np.nda
 HEXAPODS = ("Stewart_Gough_6PFF", "Stewart_Gough_6PFR", "Stewart_Gough_6PFS")
 
 
-def load_until_unstable(name: str, options: BucklingOptions) -> tuple[np.ndarray, list[rods.Solution]]:
-    """Load a hexapod with locked joints until no stable equilibrium is left; return loads [N] and equilibria."""
-    hexapod = rods.load_robot(name)
-    s = hexapod.home()
-    q = s.q
-    loads, found, step, load = [0.0], [s], 0.25, 0.0
-    while s.morse_index == 0 and step > 1e-3 and load < options.largest_load:
-        try:
-            trial = hexapod.solve_dgm(
-                q, (0.0, 0.0, -(load + step), 0.0, 0.0, 0.0), start=s, branch="smooth", restarts=0
-            )
-        except rods.NoEquilibrium:
-            step *= 0.5
-            continue
-        if trial.morse_index:
-            step *= 0.5
-            continue
-        s, load = trial, load + step
-        loads.append(load)
-        found.append(s)
-    return np.array(loads), found
-
-
 def largest_load(name: str, options: BucklingOptions) -> tuple[Target, np.ndarray, np.ndarray]:
     """Load a hexapod until no stable equilibrium is left; return a check, loads and stiffnesses."""
-    loads, found = load_until_unstable(name, options)
+    loads, found = rods.load_until_unstable(rods.load_robot(name).home(), DOWN, options.largest_load)
     stiffness = np.array([s.smallest_stiffness for s in found])
     weight = found[0].robot.description.plate.mass * GRAVITY
     target = Target(
@@ -170,7 +135,7 @@ def _films(context: Context, options: BucklingOptions) -> list[Film]:
     ratios = 1.0 + np.linspace(1.2**0.5, 2e-3**0.5, 81) ** 2
     shown = {"column": bent_columns(options, ratios.tolist())[::-1]}
     for name in HEXAPODS[:2]:
-        shown[name[14:]] = load_until_unstable(name, options)[1]
+        shown[name[14:]] = rods.load_until_unstable(rods.load_robot(name).home(), DOWN, options.largest_load)[1]
     return [
         film_of_paths(
             shown,
