@@ -74,7 +74,8 @@ def euler_targets(context: Context) -> tuple[list[Target], list[list]]:
         targets += [
             Target(f"{text}: critical load", found, equals=float(euler[kind]), relative=2e-3, unit="N",
                    source="ours: Euler's load"),
-            Target(f"{text}: unstable directions beyond", float(index), equals=2.0, source="ours: two planes of bending"),
+            Target(f"{text}: unstable directions beyond", float(index), equals=2.0,
+                   source="ours: two planes of bending"),
         ]  # fmt: skip
     return targets, rows
 
