@@ -40,12 +40,8 @@ def blocks_statement(complete: LoopFit) -> Statement:
         what="Springs, static friction, the dead zone of the bridge and the controller are all relevant parameters.",
         where="section III, table I",
         targets=[
-            Target(
-                f"Blocks fitted to the other loops: RMS misfit over the largest deflection, preset {preset:g}",
-                share,
-                high=WITHIN,
-                source="table I and figure 3; 5 % is ours",
-            )
+            Target(f"Blocks fitted to the other loops: RMS misfit over the largest deflection, preset {preset:g}",
+                   share, high=WITHIN, source="table I and figure 3; 5 % is ours")
             for preset, share in complete.predicted.items()
         ],
         found="With these elements, a linear spring and friction that grows with the load of the springs, all fitted, "
@@ -53,7 +49,7 @@ def blocks_statement(complete: LoopFit) -> Statement:
         f"predicted from the other two within {_percent(complete.predicted)} %.",
         rests_on="The angles of the motors were measured and not published, nor the rate of the motion; motors that "
         "slip all the time are assumed.",
-    )
+    )  # fmt: skip
 
 
 def blocks_tables(

@@ -181,13 +181,9 @@ def judge_peaks(peaks: Mapping[str, float], measured: Mapping[str, float] | None
         ours, real = peaks[behaviour], measured.get(behaviour, peaks[f"{behaviour}, identified springs"])
         other = "measured" if behaviour in measured else "identified springs"
         targets.append(
-            Target(
-                f"{behaviour}: peak deflection of the simulated link over the real one's",
-                equals=1.0,
-                tolerance=SIMILAR,
-                source="section 4.2.1: similar; 25 % is ours",
-            ).measure(ours / real)
-        )
+            Target(f"{behaviour}: peak deflection of the simulated link over the real one's", equals=1.0,
+                   tolerance=SIMILAR, source="section 4.2.1: similar; 25 % is ours").measure(ours / real)
+        )  # fmt: skip
         found.append(f"{behaviour} {ours:.4f} rad against {real:.4f} rad ({other})")
     unknown = "The curves of the real joint were never published as numbers."
     return [
@@ -217,13 +213,9 @@ def judge_peaks(peaks: Mapping[str, float], measured: Mapping[str, float] | None
 
 def verify_servo(name: str, amplitude: float, frequency: float) -> Target:
     """Check the amplitude of the motors' equilibrium against the servo's transfer function."""
-    return Target(
-        f"{name}: amplitude of the motors' equilibrium at {frequency:.1f} Hz",
-        equals=float(servo_amplitude(frequency)),
-        relative=0.02,
-        unit="rad",
-        source="ours: transfer function of the PD servo",
-    ).measure(amplitude)
+    return Target(f"{name}: amplitude of the motors' equilibrium at {frequency:.1f} Hz",
+                  equals=float(servo_amplitude(frequency)), relative=0.02, unit="rad",
+                  source="ours: transfer function of the PD servo").measure(amplitude)  # fmt: skip
 
 
 def verify_sticking(run: Run, largest: float) -> Target | None:

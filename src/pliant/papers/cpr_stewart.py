@@ -140,11 +140,9 @@ def follow_path(name: str, options: StewartOptions, rows: int) -> tuple[rods.Pat
 def home_target(name: str) -> Target:
     """Return the check of a robot's joint value at home."""
     text, expected = ROBOTS[name]
-    return Target(
-        f"{text.split(',')[0]}: mean joint value at home", float(rods.load_robot(name).home().q.mean()),
-        equals=expected, tolerance=2e-5, unit="m",
-        source="ours: the published solver, built with its equations corrected",
-    )  # fmt: skip
+    return Target(f"{text.split(',')[0]}: mean joint value at home", float(rods.load_robot(name).home().q.mean()),
+                  equals=expected, tolerance=2e-5, unit="m",
+                  source="ours: the published solver, built with its equations corrected")  # fmt: skip
 
 
 def _films(context: Context, options: StewartOptions) -> list[Film]:

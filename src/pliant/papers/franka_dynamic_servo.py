@@ -403,33 +403,20 @@ def checks(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> lis
     by_pose = [run for run in runs if run.features == "pose"]
     if by_pose:
         targets += [
-            Target(
-                "largest distance of the pose's error from its linear equation, over the error at the start",
-                100.0 * max(equation_error(run, options) for run in by_pose),
-                high=1.0,
-                unit="%",
-                source="the law: e'' + D e' + K e = 0 with an exact model; 1 % is ours",
-            ),
-            Target(
-                "largest distance of the camera from a straight line, pose",
-                1e3 * max(run.servo.path_deviation for run in by_pose),
-                high=1.0,
-                unit="mm",
-                source="the law: all entries of the error shrink alike; 1 mm is ours",
-            ),
-        ]
+            Target("largest distance of the pose's error from its linear equation, over the error at the start",
+                   100.0 * max(equation_error(run, options) for run in by_pose), high=1.0, unit="%",
+                   source="the law: e'' + D e' + K e = 0 with an exact model; 1 % is ours"),
+            Target("largest distance of the camera from a straight line, pose",
+                   1e3 * max(run.servo.path_deviation for run in by_pose), high=1.0, unit="mm",
+                   source="the law: all entries of the error shrink alike; 1 mm is ours"),
+        ]  # fmt: skip
     change = max(
         float(np.abs(np.diff(run.torque, axis=0, prepend=0.0)).max()) if len(run.torque) else math.inf for run in runs
     )
     targets.append(
-        Target(
-            "largest change of a torque within a millisecond",
-            change,
-            high=TORQUE_RATE,
-            unit="N m",
-            source="limit of the robot's interface, 1000 N m/s",
-        )
-    )
+        Target("largest change of a torque within a millisecond", change, high=TORQUE_RATE, unit="N m",
+               source="limit of the robot's interface, 1000 N m/s")
+    )  # fmt: skip
     return targets
 
 

@@ -79,14 +79,9 @@ def checks(outcomes: Sequence[Outcome]) -> list[Target]:
     at_once = [outcome.cycles for outcome in outcomes if outcome.recipe.at_once and outcome.recipe.wrong > 0]
     if at_once:
         targets.append(
-            Target(
-                "largest time from an inadmissible command to its error",
-                max(at_once),
-                equals=1,
-                unit="ms",
-                source="the interface checks each command in its cycle",
-            )
-        )
+            Target("largest time from an inadmissible command to its error", max(at_once), equals=1, unit="ms",
+                   source="the interface checks each command in its cycle")
+        )  # fmt: skip
     return targets
 
 

@@ -237,13 +237,8 @@ def drift_statements(drifts: Mapping[str, Array], duration: float) -> list[State
     """
 
     def stands(label: str, where: str) -> Target:
-        return Target(
-            f"drift with zero torques, {label}",
-            float(np.abs(drifts[label]).max()),
-            high=DRIFT,
-            unit="rad",
-            source=f"{where}; {DRIFT:g} rad in {DURATION:g} s is ours",
-        )
+        return Target(f"drift with zero torques, {label}", float(np.abs(drifts[label]).max()), high=DRIFT, unit="rad",
+                      source=f"{where}; {DRIFT:g} rad in {DURATION:g} s is ours")  # fmt: skip
 
     def found(labels: list[str]) -> str:
         worst = ", ".join(f"{float(np.abs(drifts[label]).max()):.0e} rad ({label})" for label in labels)
@@ -400,14 +395,9 @@ def dynamics_checks(exact: Mapping[str, tuple[float, str]]) -> list[Target]:
         if name in bounds:
             quantity, _, unit = name.strip().partition(" [")
             targets.append(
-                Target(
-                    f"largest error of {quantity} against {against}",
-                    error,
-                    high=bounds[name],
-                    unit=unit.rstrip("]"),
-                    source=f"ours: {against}",
-                )
-            )
+                Target(f"largest error of {quantity} against {against}", error, high=bounds[name],
+                       unit=unit.rstrip("]"), source=f"ours: {against}")
+            )  # fmt: skip
     return targets
 
 

@@ -277,12 +277,8 @@ def _friction_statement(free: Run, paper: Run, plain: Run) -> Statement:
         what="The differences between robot and simulation are mostly due to friction that is not simulated.",
         where="section IV-A, figures 4 and 5",
         targets=[
-            Target(
-                f"RMS change of joint {what} by friction over the published difference",
-                value,
-                low=0.5,
-                source=f'figure {number}; half of it is our reading of "mostly"',
-            )
+            Target(f"RMS change of joint {what} by friction over the published difference", value, low=0.5,
+                   source=f'figure {number}; half of it is our reading of "mostly"')
             for what, value, number in (("positions", share[0], 4), ("torques", share[1], 5))
         ],
         found=(
@@ -293,23 +289,19 @@ def _friction_statement(free: Run, paper: Run, plain: Run) -> Statement:
         ),
         rests_on="Static friction, and friction beyond the torque sensors, were not identified and are not "
         f"simulated. {DEMONSTRATION}",
-    )
+    )  # fmt: skip
 
 
 def checks(free: Run, runs: list[Run], options: FrankaTorqueOptions) -> list[Target]:
     """Return the checks of the simulation: the closed loop's own error, and that no command was missed."""
     predicted = linear_error(free, options)
     return [
-        Target(
-            "error beyond the closed loop's own, no friction",
-            float(np.abs(free.error - predicted)[free.window].max()),
-            high=2e-4,
-            unit="rad",
-            source="ours: linear error dynamics of computed torque, integrated separately",
-            note="Largest over joints and time.",
-        ),
+        Target("error beyond the closed loop's own, no friction",
+               float(np.abs(free.error - predicted)[free.window].max()), high=2e-4, unit="rad",
+               source="ours: linear error dynamics of computed torque, integrated separately",
+               note="Largest over joints and time."),
         Target("milliseconds without a command", sum(run.lost for run in runs), equals=0, source="ours: lock-step"),
-    ]
+    ]  # fmt: skip
 
 
 def run_case(case: Case, near: bool, duration: float, options: FrankaTorqueOptions) -> Run:
@@ -322,13 +314,8 @@ def interface_check(free: Run, duration: float, options: FrankaTorqueOptions) ->
     """Compare a run through the interface with the same run in this process."""
     with open_robot(friction=False, fci=False) as arm:
         near = drive(arm.left, feedforward=False, duration=duration, options=options)
-    return Target(
-        "largest difference between the interface and this process",
-        float(np.abs(near.q - free.q).max()),
-        high=1e-5,
-        unit="rad",
-        source="ours: states travel in float32",
-    )
+    return Target("largest difference between the interface and this process", float(np.abs(near.q - free.q).max()),
+                  high=1e-5, unit="rad", source="ours: states travel in float32")  # fmt: skip
 
 
 def _films(context: Context, options: FrankaTorqueOptions) -> list[Film]:

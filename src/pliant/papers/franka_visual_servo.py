@@ -184,25 +184,12 @@ def image_statement(runs: Sequence[Run]) -> Statement:
         "camera unpredictable.",
         where="section I",
         targets=[
-            Target(
-                "largest distance of a corner from its goal at the end, IBVS",
-                left,
-                high=0.5,
-                unit="px",
-                source="section I; half a pixel is ours",
-            ),
-            Target(
-                "median bend of the corners' paths in the image, IBVS over PBVS",
-                image[1] / image[0] if image[0] > 0.0 else math.inf,
-                high=0.5,
-                source="section I; the half is ours",
-            ),
-            Target(
-                "median bend of the camera's path, IBVS over PBVS",
-                path[1] / path[0] if path[0] > 0.0 else 0.0,
-                low=5.0,
-                source="section I; five times is ours",
-            ),
+            Target("largest distance of a corner from its goal at the end, IBVS", left, high=0.5, unit="px",
+                   source="section I; half a pixel is ours"),
+            Target("median bend of the corners' paths in the image, IBVS over PBVS",
+                   image[1] / image[0] if image[0] > 0.0 else math.inf, high=0.5, source="section I; the half is ours"),
+            Target("median bend of the camera's path, IBVS over PBVS", path[1] / path[0] if path[0] > 0.0 else 0.0,
+                   low=5.0, source="section I; five times is ours"),
         ],
         found=(
             f"Under IBVS the corners end within {left:.2g} px of their goals; the median of their largest distance "
@@ -210,7 +197,7 @@ def image_statement(runs: Sequence[Run]) -> Statement:
             f"straight line {1e3 * path[1]:.3g} mm ({1e3 * path[0]:.2g} mm under PBVS)."
         ),
         rests_on="The start poses are ours; unpredictable is read as not straight.",
-    )
+    )  # fmt: skip
 
 
 def synchronous_statement(runs: Sequence[Run]) -> Statement:
@@ -219,25 +206,15 @@ def synchronous_statement(runs: Sequence[Run]) -> Statement:
     period = max(periods, default=math.inf)
     rendered = [run for run in runs if run.rendered]
     targets = [
-        Target(
-            "largest difference of the loop's period from 20 ms",
-            1e3 * period,
-            high=1e-6,
-            unit="ms",
-            source="section III-F; the limit is that of rounding",
-        )
-    ]
+        Target("largest difference of the loop's period from 20 ms", 1e3 * period, high=1e-6, unit="ms",
+               source="section III-F; the limit is that of rounding")
+    ]  # fmt: skip
     age = max((run.age for run in rendered), default=math.nan)
     if rendered:
         targets.append(
-            Target(
-                "largest age of an image when it is used",
-                1e3 * age,
-                high=1e-6,
-                unit="ms",
-                source="section III-F: synchronous; the limit is that of rounding",
-            )
-        )
+            Target("largest age of an image when it is used", 1e3 * age, high=1e-6, unit="ms",
+                   source="section III-F: synchronous; the limit is that of rounding")
+        )  # fmt: skip
     return Statement(
         what="The loop of visual servoing is synchronised with the simulation at 20 ms, like a real camera.",
         where="section III-F",
@@ -280,19 +257,10 @@ def interface_statement(near: Sequence[Run], far: Sequence[Run], why_not: str = 
         what=what,
         where=where,
         targets=[
-            Target(
-                "packets lost, late or malformed at the robot's interface",
-                lost,
-                equals=0,
-                source="sections II and V; that none is lost in lock-step is ours",
-            ),
-            Target(
-                "largest distance of the camera between the interface and this process",
-                1e3 * apart,
-                high=0.05,
-                unit="mm",
-                source="sections II and V; a tenth of the tolerance is ours, states travel in float32",
-            ),
+            Target("packets lost, late or malformed at the robot's interface", lost, equals=0,
+                   source="sections II and V; that none is lost in lock-step is ours"),
+            Target("largest distance of the camera between the interface and this process", 1e3 * apart, high=0.05,
+                   unit="mm", source="sections II and V; a tenth of the tolerance is ours, states travel in float32"),
         ],
         found=(
             f"{laws}: the same function drives the arm in this process and through the Franka Control Interface with "
@@ -306,7 +274,7 @@ def interface_statement(near: Sequence[Run], far: Sequence[Run], why_not: str = 
             )
         ),
         rests_on="The robot behind the interface is a simulated one.",
-    )
+    )  # fmt: skip
 
 
 def unjudged() -> list[Statement]:
@@ -334,25 +302,16 @@ def checks(runs: Sequence[Run]) -> list[Target]:
         chosen = of(runs, "PBVS", features)
         if chosen:
             targets.append(
-                Target(
-                    f"largest distance of the camera from a straight line, PBVS, {features}",
-                    1e3 * max(run.path_deviation for run in chosen),
-                    high=1.0,
-                    unit="mm",
-                    source="ours: the law's own path is a straight line; 1 mm",
-                )
-            )
+                Target(f"largest distance of the camera from a straight line, PBVS, {features}",
+                       1e3 * max(run.path_deviation for run in chosen), high=1.0, unit="mm",
+                       source="ours: the law's own path is a straight line; 1 mm")
+            )  # fmt: skip
     seen = [float(np.abs(r.pixels - r.true_pixels).max()) for r in runs if r.rendered and len(r.time)]
     if seen:
         targets.append(
-            Target(
-                "largest distance of a detected corner from where the true pose projects it",
-                max(seen),
-                high=0.5,
-                unit="px",
-                source="ours: half a pixel",
-            )
-        )
+            Target("largest distance of a detected corner from where the true pose projects it", max(seen), high=0.5,
+                   unit="px", source="ours: half a pixel")
+        )  # fmt: skip
     return targets
 
 

@@ -209,12 +209,8 @@ def judge_learning(result: LearningResult) -> list[Statement]:
             what="The learning brings the largest error of both joints within 0.08 rad after 11 runs.",
             where="section 4.3, figure 15",
             targets=[
-                Target(
-                    "runs until both joints are within 0.08 rad",
-                    equals=RUNS,
-                    tolerance=1.0,
-                    source="section 4.3; one run more or less is ours",
-                ).measure(count)
+                Target("runs until both joints are within 0.08 rad", equals=RUNS, tolerance=1.0,
+                       source="section 4.3; one run more or less is ours").measure(count)
             ],
             found=f"Both joints are within 0.08 rad {end}.",
             rests_on=bodies,
@@ -238,7 +234,7 @@ def judge_learning(result: LearningResult) -> list[Statement]:
             found=f"This is the number of runs times 20 s, {result.runs * DURATION:.0f} s here, and follows from the "
             "first statement. A slower learning would save more.",
         ),
-    ]
+    ]  # fmt: skip
 
 
 def judge_transfer(arms: Sequence[Transfer]) -> list[Statement]:
@@ -289,26 +285,18 @@ def verify_transfer(options: IlcOptions, command: Array, error: Array, arms: Seq
     """
     equal = transfer(options, np.ones(3), command)
     targets = [
-        Target(
-            "learned input on an arm equal to the model: largest change of the error",
-            high=1e-9,
-            unit="rad",
-            source="ours: the same arm",
-        ).measure(np.abs(equal.error - error).max())
-    ]
+        Target("learned input on an arm equal to the model: largest change of the error", high=1e-9, unit="rad",
+               source="ours: the same arm").measure(np.abs(equal.error - error).max())
+    ]  # fmt: skip
     if options != IlcOptions():
         return targets
     limits = (0.5 * REFERENCE_ERRORS[0], TOLERANCE)
     sources = ("ours: half the error of the first run", "ours: the tolerance of the learning")
     return targets + [
-        Target(
-            f"joint {joint + 1}: largest error on arms that differ from the model",
-            high=limits[joint],
-            unit="rad",
-            source=sources[joint],
-        ).measure(max(float(np.abs(arm.error[:, joint]).max()) for arm in arms))
+        Target(f"joint {joint + 1}: largest error on arms that differ from the model", high=limits[joint], unit="rad",
+               source=sources[joint]).measure(max(float(np.abs(arm.error[:, joint]).max()) for arm in arms))
         for joint in range(2)
-    ]
+    ]  # fmt: skip
 
 
 def verify(options: IlcOptions, result: LearningResult) -> list[Target]:
@@ -336,7 +324,7 @@ def verify_time_step(options: IlcOptions, runs: int) -> Target:
         f"largest change of the errors of the first {runs} runs with half the time step",
         high=0.01,
         source="ours: convergence",
-    ).measure(np.max(np.abs(fine[:common] / coarse[:common] - 1.0)))
+    ).measure(np.max(np.abs(fine[:common] / coarse[:common] - 1.0)))  # fmt: skip
 
 
 SHOWN = (

@@ -382,19 +382,15 @@ def law_statements(options: MakerProOptions) -> list[Statement]:
                 what=f"tau = k sinh(a (x - q1)) + k sinh(a (x - q2)) is a very good approximation (preset {preset:g}).",
                 where="section II, table I, figure 3",
                 targets=[
-                    Target(
-                        f"Law alone: RMS misfit of the loop over its largest deflection, preset {preset:g}",
-                        share,
-                        high=CLOSE,
-                        source="section II and figure 3; one tenth is ours",
-                    )
+                    Target(f"Law alone: RMS misfit of the loop over its largest deflection, preset {preset:g}", share,
+                           high=CLOSE, source="section II and figure 3; one tenth is ours")
                 ],
                 found=f"The law misses the loop by {100 * share:.1f} % RMS of its largest deflection. At 1.4 N m it "
                 f"gives {law:.3f} rad; the middle of the measured loop is {middle:.3f} rad.",
                 rests_on="How fast the load moves and how stiff the motors hold were never published; statics and "
                 "rigid motors are assumed.",
             )
-        )
+        )  # fmt: skip
     return out
 
 
@@ -406,13 +402,8 @@ def friction_statement(options: MakerProOptions) -> Statement:
         what="The static friction of the output shaft is 0.01.",
         where="table I",
         targets=[
-            Target(
-                f"Friction of the draft: width of the loop at 0.5 N m over the measured one, preset {preset:g}",
-                model / real,
-                low=0.5,
-                high=2.0,
-                source="table I and figure 3; a factor of two is ours",
-            )
+            Target(f"Friction of the draft: width of the loop at 0.5 N m over the measured one, preset {preset:g}",
+                   model / real, low=0.5, high=2.0, source="table I and figure 3; a factor of two is ours")
             for preset, (model, real) in pairs.items()
         ],
         found="At 0.5 N m the loops are "
@@ -421,7 +412,7 @@ def friction_statement(options: MakerProOptions) -> Statement:
         + ", ".join(f"{1e3 * model:.1f}" for model, _ in pairs.values())
         + " mrad.",
         rests_on="The unit of the number, N m, is lost in the draft.",
-    )
+    )  # fmt: skip
 
 
 def loss_table(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions) -> Table:
@@ -452,29 +443,14 @@ def checks(
     change = max(float(np.abs(read_loop(half, r) - read_loop(loops[PRESETS[-1]], r)).max()) for r in (True, False))
     lost = min(float(np.trapezoid(measured(p)[1] - measured(p)[0], torque)) for p in PRESETS)
     return [
-        Target(
-            "Simulated loops: largest difference from the closed form",
-            closed,
-            high=2e-3,
-            unit="rad",
-            source="ours: statics of spring and Coulomb friction",
-            note="What is left is presliding and the bearing's damping at the load's speed.",
-        ),
-        Target(
-            "Simulated loops: largest change with half the time step",
-            change,
-            high=1e-4,
-            unit="rad",
-            source="ours: convergence",
-        ),
-        Target(
-            "Measured loops: smallest energy that a loop dissipates",
-            lost,
-            low=0.0,
-            unit="J",
-            source="ours: the joint is passive",
-        ),
-    ]
+        Target("Simulated loops: largest difference from the closed form", closed, high=2e-3, unit="rad",
+               source="ours: statics of spring and Coulomb friction",
+               note="What is left is presliding and the bearing's damping at the load's speed."),
+        Target("Simulated loops: largest change with half the time step", change, high=1e-4, unit="rad",
+               source="ours: convergence"),
+        Target("Measured loops: smallest energy that a loop dissipates", lost, low=0.0, unit="J",
+               source="ours: the joint is passive"),
+    ]  # fmt: skip
 
 
 def _notes(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions) -> list[str]:

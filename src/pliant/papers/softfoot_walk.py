@@ -255,20 +255,14 @@ def _improvement(
     better = min((rates[h][1].value - rates[h][0].value for h in sizes), default=0.0)
     chance = max((chances[f"feet {h:g}"] for h in sizes), default=1.0)
     targets = [
-        Target(
-            "completed walks, soft less rigid feet, least of the sizes",
-            low=0.05,
-            source="section IV-A: an improvement; 5 % is ours",
-        ).measure(better),
-        Target(
-            "chance that the feet are equal, same seeds, largest of the sizes",
-            high=0.05,
-            source="section IV-A; the test is ours: McNemar, Holm",
-        ).measure(chance),
+        Target("completed walks, soft less rigid feet, least of the sizes", low=0.05,
+               source="section IV-A: an improvement; 5 % is ours").measure(better),
+        Target("chance that the feet are equal, same seeds, largest of the sizes", high=0.05,
+               source="section IV-A; the test is ours: McNemar, Holm").measure(chance),
         Target("falls with rigid feet, least of the sizes", low=0.5, source="section IV-A: tends to fall").measure(
             1.0 - max((rates[h][0].value for h in sizes), default=1.0)
         ),
-    ]
+    ]  # fmt: skip
     return Statement(
         what="With the SoftFoot the humanoid overcomes small obstacles without a specific control structure, whereas "
         "it tends to fall with its rigid flat feet.",
@@ -430,12 +424,9 @@ def _motion(walks: Walks, heights: Sequence[float], chances: Mapping[str, float]
     ]  # fmt: skip
     if len(heights) > 2:
         targets.append(
-            Target(
-                "centre of mass: rank correlation of motion and height, rigid",
-                low=0.9,
-                source="section V-C: the higher",
-            ).measure(rank)
-        )
+            Target("centre of mass: rank correlation of motion and height, rigid", low=0.9,
+                   source="section V-C: the higher").measure(rank)
+        )  # fmt: skip
     texts = ", ".join(f"{_mm(h)}: {1e3 * m:.0f} mm" for h, m in zip(heights, moved, strict=True))
     return Statement(
         what="With rigid feet the centre of mass moves more the higher the obstacle is; the SoftFoot reduces this "

@@ -433,27 +433,17 @@ def _checks(
     coulomb = motor.friction.torque / pid.kp
     lag = math.sqrt(0.5 * viscous**2 + 4.0 / math.pi * viscous * coulomb + coulomb**2)
     targets += [
-        Target(
-            f"Sinusoid: RMS lag of the motors, {behaviour}, {joint}",
-            1e3 * sines[f"sine_{behaviour}"][joint].lag,
-            equals=1e3 * lag,
-            relative=0.02,
-            unit="mrad",
-            source="ours: RMS of ((kd + D) v + F sgn v) / kp",
-        )
+        Target(f"Sinusoid: RMS lag of the motors, {behaviour}, {joint}", 1e3 * sines[f"sine_{behaviour}"][joint].lag,
+               equals=1e3 * lag, relative=0.02, unit="mrad", source="ours: RMS of ((kd + D) v + F sgn v) / kp")
         for behaviour in PRESETS
         for joint in JOINTS
-    ]
+    ]  # fmt: skip
     change = max(abs(sines["sine_fine"][j].error / sines["sine_soft"][j].error - 1.0) for j in JOINTS)
     return [
         *targets,
-        Target(
-            "Sinusoid: change of the soft link's error with half the time step",
-            change,
-            high=0.01,
-            source="ours: convergence",
-        ),
-    ]
+        Target("Sinusoid: change of the soft link's error with half the time step", change, high=0.01,
+               source="ours: convergence"),
+    ]  # fmt: skip
 
 
 def _largest(finals: dict[str, list[float]]) -> float:

@@ -266,16 +266,10 @@ class CaseRun:
     def checks(self) -> list[Target]:
         """Statics and transients against what is computed without the engine."""
         return [
-            Target(
-                f"Final angle with {self.body.text}: {self.case.name} ({self.case.text})",
-                self.rest,
-                equals=self.final,
-                tolerance=1e-4,
-                unit="rad",
-                source="ours: balance of the law and the load",
-            ),
+            Target(f"Final angle with {self.body.text}: {self.case.name} ({self.case.text})", self.rest,
+                   equals=self.final, tolerance=1e-4, unit="rad", source="ours: balance of the law and the load"),
             *_transient_targets(self.case, self.body, self.found, self.true),
-        ]
+        ]  # fmt: skip
 
 
 def varied_rests(case: Case, body: Body) -> list[float]:
@@ -330,14 +324,9 @@ def statements(rest: dict[str, float], hanging: dict[str, float], varied: dict[s
         return f"{name} {1e3 * (REFERENCE - rest[name]):.1f} mrad"
 
     def target(name: str, visible: bool) -> Target:
-        return Target(
-            f"Distance of the rest from the reference: {name}",
-            abs(REFERENCE - rest[name]),
-            low=VISIBLE if visible else None,
-            high=None if visible else VISIBLE,
-            unit="rad",
-            source="section 4.1; 2 % of the step is ours",
-        )
+        return Target(f"Distance of the rest from the reference: {name}", abs(REFERENCE - rest[name]),
+                      low=VISIBLE if visible else None, high=None if visible else VISIBLE, unit="rad",
+                      source="section 4.1; 2 % of the step is ours")  # fmt: skip
 
     moved, still = ("AwAS-II soft", "qbMove soft"), ("AwAS-II stiff", "qbMove stiff", *UNMOVED)
     low = 1e3 * max(abs(REFERENCE - rest[name]) for name in still)
@@ -539,13 +528,9 @@ def _bound(case: Case, body: Body) -> tuple[dict[float, Array], list[Target]]:
     return growth, [
         Target(f"{head}growth at 0.98 of it", float(growth[0.98][-100:].max()), high=10.0, source=source),
         Target(f"{head}growth at 1.02 of it", float(growth[1.02].max()), low=1e4, source=source),
-        Target(
-            f"{head}the check calls 1.02 of it unstable, and not 0.98",
-            float(unstable == [False, True]),
-            equals=1.0,
-            source="ours: must be refused",
-        ),
-    ]
+        Target(f"{head}the check calls 1.02 of it unstable, and not 0.98", float(unstable == [False, True]),
+               equals=1.0, source="ours: must be refused"),
+    ]  # fmt: skip
 
 
 def _errors(case: Case, body: Body, true_time: Array, true_q: Array, fractions: Sequence[float]) -> tuple[Array, Array]:

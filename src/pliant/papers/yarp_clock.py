@@ -281,13 +281,8 @@ def _missing(run: LoopRun) -> int:
 
 def repetition_target(first: np.ndarray, second: np.ndarray) -> Target:
     """Compare the last positions of two runs in lock-step."""
-    return Target(
-        "two runs in lock-step differ by",
-        float(np.abs(first - second).max()),
-        equals=0.0,
-        unit="deg",
-        source="ours: a run depends on the calls alone",
-    )
+    return Target("two runs in lock-step differ by", float(np.abs(first - second).max()), equals=0.0, unit="deg",
+                  source="ours: a run depends on the calls alone")  # fmt: skip
 
 
 @experiment(

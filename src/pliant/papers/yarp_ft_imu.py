@@ -185,13 +185,8 @@ def noise_targets(noise: Array, std: float, what: str) -> list[Target]:
 
 def repetition_target(clean: Traces, noisy: Traces) -> Target:
     """Check that noise changes what is measured, and not what happens."""
-    return Target(
-        "noise moves a joint by",
-        float(np.abs(noisy.arm - clean.arm).max()),
-        equals=0.0,
-        unit="rad",
-        source="ours: no controller of the run uses the sensors, and runs in lock-step repeat",
-    )
+    return Target("noise moves a joint by", float(np.abs(noisy.arm - clean.arm).max()), equals=0.0, unit="rad",
+                  source="ours: no controller of the run uses the sensors, and runs in lock-step repeat")  # fmt: skip
 
 
 def _turned(traces: Traces) -> float:
