@@ -66,9 +66,7 @@ def _parameter(start: float, low: float, high: float, scale: float) -> _Paramete
 
 
 _PARAMETERS: dict[str, _Parameter] = {
-    "k": _Parameter(
-        (0.022, 0.0026), 0.001, 0.06, 0.01
-    ),  # N m; starts: draft and kit manual's springs
+    "k": _Parameter((0.022, 0.0026), 0.001, 0.06, 0.01),  # N m; starts: draft and kit manual's springs
     "a": _Parameter((6.85, 8.9995), 4.0, 15.0, 1.0),  # 1/rad; the same
     "torque_zero": _parameter(0.0, -0.2, 0.2, 0.05),  # N m
     "deflection_zero": _parameter(0.0, -0.05, 0.05, 0.01),  # rad

@@ -92,21 +92,10 @@ class BoxOptions:
 
 def build_arm(options: BoxOptions, preset: float, timestep: float) -> Robot:
     """Return arm and box as the options have them."""
-    return build_robot(
-        ROBOT,
-        {
-            "springs": options.springs,
-            "box_friction": options.box_friction,
-            "tip_friction": options.tip_friction,
-            "module_length": options.module_length,
-            "module_mass": options.module_mass,
-            "box_mass": BOX_MASS,
-            "box_distance": options.face,
-            "shoulder_height": CONTACT_HEIGHT - options.height,
-            "preset": preset,
-            "timestep": timestep,
-        },
-    )
+    own = ("springs", "box_friction", "tip_friction", "module_length", "module_mass")
+    scene = {"box_mass": BOX_MASS, "box_distance": options.face, "shoulder_height": CONTACT_HEIGHT - options.height}
+    chosen = {name: getattr(options, name) for name in own}
+    return build_robot(ROBOT, {**chosen, **scene, "preset": preset, "timestep": timestep})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

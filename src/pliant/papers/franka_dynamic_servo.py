@@ -335,18 +335,11 @@ def linear_error(time: Array, options: FrankaDynamicServoOptions) -> Array:
 # --------------------------------------------------------------------------------------------------------- statements
 
 
-def errors(run: TorqueRun) -> Array:
-    """Return the true error of the pose, (t, theta u) of the camera in the desired frame, shape (n, 6) [m, rad]."""
-    from pliant.vision.poses import pose_features
-
-    return np.array([pose_features(X, run.servo.goal) for X in run.servo.X_CO])
-
-
 def equation_error(run: TorqueRun, options: FrankaDynamicServoOptions) -> float:
     """Return the largest distance of the error from that of its equation, over the error at the start."""
     if len(run.servo.time) < 2:
         return math.inf
-    e, y = errors(run), linear_error(run.servo.time, options)
+    e, y = run.servo.pose_errors, linear_error(run.servo.time, options)
     apart = e - np.outer(y, e[0])
     return max(
         float(np.linalg.norm(apart[:, rows], axis=1).max() / np.linalg.norm(e[0, rows]))
@@ -599,5 +592,5 @@ def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -
             "Between two images the target stands still in the base; the arm's kinematics carries the features on.",
             "Place, lens and rate of the wrist camera; it has no mass.",
         ],
-        traces={"time_s": example.servo.time, "error": errors(example), "torque_nm": example.torque},
+        traces={"time_s": example.servo.time, "error": example.servo.pose_errors, "torque_nm": example.torque},
     )

@@ -123,13 +123,7 @@ def _sine(time: Array) -> Array:
 
 def _arm(options: TwoDofOptions) -> dict[str, float | str]:
     """Return the options of the catalogue's robot that the experiment takes over."""
-    return {
-        "friction": options.friction,
-        "damping": options.damping,
-        "springs": options.springs,
-        "link_mass": options.link_mass,
-        "timestep": options.timestep,
-    }
+    return {name: getattr(options, name) for name in ("friction", "damping", "springs", "link_mass", "timestep")}
 
 
 def _films(context: Context, options: TwoDofOptions) -> list[Film]:

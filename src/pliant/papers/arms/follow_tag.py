@@ -31,6 +31,7 @@ from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
 from pliant.vision.poses import facing_pose, pose_features
 from pliant.vision.tasks import SmoothStart, solve
+from pliant.vision.tracking import TargetTracker
 from pliant.vision.vision_force import FeatureAdmittance, HybridPoseServo, ToolLoad
 from pliant.vision.visual_servoing import AdaptiveGain
 
@@ -300,33 +301,6 @@ class _LeftArm:
         return self.start(tau, t)
 
 
-class _Follower:
-    """Where the tag is between two images: place and velocity of a target with little acceleration."""
-
-    def __init__(self) -> None:
-        self.place: Array | None = None
-        self.velocity = np.zeros(3)
-        self.at = 0.0
-        self.rotation = np.eye(3)
-
-    def see(self, X_BO: Array, t: float) -> None:
-        """Take a measured pose of the time t."""
-        self.rotation = X_BO[:3, :3]
-        if self.place is None or t <= self.at:
-            self.place, self.at = X_BO[:3, 3].copy(), t
-            return
-        dt = t - self.at
-        expected = self.place + dt * self.velocity
-        miss = X_BO[:3, 3] - expected
-        self.place, self.velocity = expected + ALPHA * miss, self.velocity + BETA / dt * miss
-        self.at = t
-
-    def pose(self, t: float) -> Array:
-        """Return the pose that is expected at a time."""
-        assert self.place is not None
-        return pose(self.place + (t - self.at) * self.velocity, self.rotation)
-
-
 class _Eyes:
     """Poses of the tag in the camera, one an image."""
 
@@ -430,7 +404,7 @@ class _Loop:
         self.goal = facing_pose(plan.distance)
         admittance = FeatureAdmittance(self.dt, plan.stiffness, plan.damping)
         self.hybrid = HybridPoseServo(self.goal, self.X_CS @ EE_OF_HAND, admittance, inertia=plan.inertia)
-        self.drive, self.eyes, self.follower = _LeftArm(plan), _Eyes(torso, plan), _Follower()
+        self.drive, self.eyes, self.follower = _LeftArm(plan), _Eyes(torso, plan), TargetTracker(alpha=ALPHA, beta=BETA)
         self.group = FrankaGroup([left, right])
         seven = ("", 7)
         self.rows = Recorder(
@@ -566,7 +540,7 @@ def _at_camera(contact: Array, X_CS: Array, plan: Plan) -> Array:
 def _camera_velocity(
     plan: Plan,
     hybrid: HybridPoseServo,
-    follower: _Follower,
+    follower: TargetTracker,
     q: Array,
     now: float,
     X_CO: Array,

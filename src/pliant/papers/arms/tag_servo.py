@@ -191,9 +191,14 @@ class Run(Traced):
         return np.array([inverse(X)[:3, 3] for X in self.X_CO])
 
     @property
+    def pose_errors(self) -> Array:
+        """True error of the pose, (t, theta u) of the camera in the desired frame, shape (n, 6) [m, rad]."""
+        return np.array([pose_features(X, self.goal) for X in self.X_CO])
+
+    @property
     def errors(self) -> Array:
         """True distance and angle to the goal, shape (n, 2) [m, rad]."""
-        e = np.array([pose_features(X, self.goal) for X in self.X_CO])
+        e = self.pose_errors
         return np.stack([np.linalg.norm(e[:, :3], axis=1), np.linalg.norm(e[:, 3:], axis=1)], axis=1)
 
     @property
