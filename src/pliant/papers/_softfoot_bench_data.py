@@ -26,8 +26,6 @@ ANALYTICAL = {"analytical": (31.0, 59.5, 7.2), "analytical filtered": (22.4, 54.
 """The same of the analytical model of Mura et al. 2020 [%] (table I)."""
 
 
-# -- statements that need data ----------------------------------------------------------------------------------------
-
 _STATEMENTS: dict[str, tuple[str, str, str]] = {
     "total": (
         "The error of the total vertical force is below 10 % of the applied load.", "section V-A", "forces",
@@ -195,9 +193,6 @@ def _rotation_targets(errors: Array, measured: Trials) -> dict[str, tuple[list[T
             "From the heel to the toes the mean errors are " + ", ".join(f"{v:.2f}" for v in by_place) + " deg.",
         ),
     }  # fmt: skip
-
-
-# -- figures ---
 
 
 def _axes_of(found: Trials) -> tuple[list[float], list[float], list[int]]:

@@ -14,11 +14,11 @@ from pliant.base.options import option
 from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
 from pliant.papers.arms.franka_server import names_stall, past_stalls
+from pliant.papers.franka_visual_servo import PAPER, gain_of
 
 if TYPE_CHECKING:
     from pliant.papers.arms.follow_tag import Plan, Run
 
-PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022"
 SECTION = "section IV-B"
 SPECIFIED = "the program of the published demonstration"
 ASSUMED = "The paper prints no mounting, places, masses or gains of this experiment; they are assumed."
@@ -66,18 +66,13 @@ class FrankaDualArmOptions:
 def plan_of(options: FrankaDualArmOptions, *, quick: bool = False) -> Plan:
     """Return what the arms do."""
     from pliant.papers.arms.follow_tag import Plan
-    from pliant.vision.visual_servoing import AdaptiveGain
 
     return Plan(
         radius=options.radius,
         frequency=options.frequency,
         laps=min(options.laps, 0.72) if quick else options.laps,
         distance=options.distance,
-        gain=AdaptiveGain(
-            at_zero=options.gain_at_zero,
-            at_infinity=min(options.gain_at_infinity, options.gain_at_zero),
-            slope_at_zero=options.gain_slope,
-        ),
+        gain=gain_of(options),
         feedforward=options.feedforward,
         stiffness=options.stiffness,
         damping=options.damping,
@@ -119,9 +114,6 @@ def run_arms(
         return run
 
     return past_stalls(make, lambda run: run.ending is Ending.FAULT and names_stall(run.message))
-
-
-# --------------------------------------------------------------------------------------------------------- statements
 
 
 def _ended(run: Run) -> str:
@@ -424,9 +416,6 @@ def picture_statement() -> Statement:
     )
 
 
-# ------------------------------------------------------------------------------------------------------ published law
-
-
 def published_law(plan: Plan, duration: float) -> tuple[Array, Array]:
     """Integrate the published law for a camera that moves as commanded, in the plane of the circle.
 
@@ -471,9 +460,6 @@ def published_checks(run: Run) -> list[Target]:
         Target("residual of the published law against its reference", 1e3 * residual, high=2.0, unit="mm",
                source="ours: the reference is the law integrated for a camera that moves as commanded")
     ]  # fmt: skip
-
-
-# --------------------------------------------------------------------------------------------------------- experiment
 
 
 def _films(context: Context, options: FrankaDualArmOptions) -> list[Film]:

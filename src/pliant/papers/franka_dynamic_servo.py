@@ -93,9 +93,10 @@ class TorqueRun:
 def setup_of(options: FrankaDynamicServoOptions) -> Setup:
     """Return tag, goal and tolerance."""
     from pliant.papers.arms.tag_servo import Setup
-    from pliant.vision.visual_servoing import AdaptiveGain
 
-    none = AdaptiveGain(at_zero=1.0, at_infinity=1.0, slope_at_zero=0.0)  # the torque laws have stiffness and damping
+    none = vision.AdaptiveGain(
+        at_zero=1.0, at_infinity=1.0, slope_at_zero=0.0
+    )  # the torque laws have stiffness and damping
     return Setup(
         size=options.size,
         distance=options.distance,
@@ -106,9 +107,6 @@ def setup_of(options: FrankaDynamicServoOptions) -> Setup:
         timeout=6.0,
         settle=0.3,
     )
-
-
-# --------------------------------------------------------------------------------------------------------------- loop
 
 
 @dataclass(slots=True)
@@ -160,18 +158,17 @@ def pose_torque(options: FrankaDynamicServoOptions, scale: float) -> Callable[..
 
 def points_torque(options: FrankaDynamicServoOptions, scale: float) -> Callable[..., Array]:
     """Return the torque law of the corners in the image."""
-    from pliant.vision.points import project_points
     from pliant.vision.visual_servoing import image_points_task, servo_torque
 
     w = options.frequency
 
     def torque(seen: _Seen, goal: Array, q: Array, dq: Array, tool: Array, mass: Array, bias: Array) -> Array:
-        desired, desired_Z = project_points(vision.tag_corners(options.size), goal)
+        desired, desired_Z = vision.project_points(vision.tag_corners(options.size), goal)
 
         def task(q: Array) -> object:
             X_FC, J = _camera(q, tool)
             R = X_FC[:3, :3]
-            xy, Z = project_points((seen.p_F - X_FC[:3, 3]) @ R, np.eye(4))
+            xy, Z = vision.project_points((seen.p_F - X_FC[:3, 3]) @ R, np.eye(4))
             return image_points_task(xy, Z, desired, desired_Z).through(np.concatenate([R.T @ J[:3], R.T @ J[3:]]))
 
         later, before = task(q + STEP * dq).interaction, task(q - STEP * dq).interaction
@@ -224,9 +221,7 @@ def drive(
         carry: whether the kinematics carries the features on; else they are held for 20 ms.
         duration: length of the run [s]; None: until it has converged.
     """
-    from pliant.camera.conditions import VisionError
     from pliant.papers.arms.tag_servo import PERIOD, begin_with_image, look_with, make_run, servo_rows
-    from pliant.vision.poses import pose_features
     from pliant.vision.visual_servoing import ServoMonitor, ServoStatus, pose_below
 
     arm, goal, setup = cell.arm, start.goal, setup_of(options)
@@ -253,7 +248,7 @@ def drive(
                 V = J @ dq
                 velocity = np.concatenate([X_FC[:3, :3].T @ V[:3], X_FC[:3, :3].T @ V[3:]])
                 rows.add(arm.time - began, cell.true_pose(), seen.pixels, velocity, q)
-                state = monitor(pose_features(inverse(X_FC) @ seen.X_FO, goal), t)
+                state = monitor(vision.pose_features(inverse(X_FC) @ seen.X_FO, goal), t)
                 if state is ServoStatus.DIVERGED:
                     status, message = str(state), "the error has grown twentyfold"
                     break
@@ -271,7 +266,7 @@ def drive(
             arm.set_force_torque("joint", tau, filter_gain=1.0)
             k += 1
         arm.stop_motion()
-    except (VisionError, ControlError) as fault:
+    except (vision.VisionError, ControlError) as fault:
         arm.stop_motion()
         status, message = "stopped", str(fault)
     except (DeviceError, BridgeError) as fault:
@@ -330,9 +325,6 @@ def linear_error(time: Array, options: FrankaDynamicServoOptions) -> Array:
             y = y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + rate(t + h, y + h * k3))
         found.append(float(y[0]))
     return np.array(found)
-
-
-# --------------------------------------------------------------------------------------------------------- statements
 
 
 def equation_error(run: TorqueRun, options: FrankaDynamicServoOptions) -> float:
@@ -411,9 +403,6 @@ def checks(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> lis
                source="limit of the robot's interface, 1000 N m/s")
     )  # fmt: skip
     return targets
-
-
-# ------------------------------------------------------------------------------------------------------------- tables
 
 
 def _row(label: str, run: TorqueRun, options: FrankaDynamicServoOptions) -> dict[str, object]:
@@ -510,9 +499,6 @@ def _figure(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> Fi
     )
     shared = {"sharex": True, "sharey": "row"}
     return draw("torque-servo", caption, [p for row in rows for p in row], rows=3, legend=0, height=1.7, **shared)
-
-
-# --------------------------------------------------------------------------------------------------------- experiment
 
 
 def _films(context: Context, options: FrankaDynamicServoOptions) -> list[Film]:

@@ -24,9 +24,6 @@ QUICK = (
 """Recipes of the quick version."""
 
 
-# --------------------------------------------------------------------------------------------------------- statements
-
-
 def _count(outcomes: Sequence[Outcome], name: str, found: int, source: str) -> Target:
     """Return the target that none of the outcomes is an exception."""
     return Target(name, len(outcomes) - found, equals=0, source=source)

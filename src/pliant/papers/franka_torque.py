@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant import vision
 from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
@@ -17,12 +18,12 @@ from pliant.experiments.panels import Level, Line, Panel, draw
 from pliant.experiments.runs import rms
 from pliant.experiments.trace import Recorder, Trace, Traced
 from pliant.papers.arms.franka_server import open_robot, past_stalls
+from pliant.papers.franka_visual_servo import PAPER
 from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
 
-PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022"
 K = np.array([400.0] * 6 + [900.0])
 """Proportional gains of the authors' demonstration [1/s^2]."""
 D = np.array([20.0] + [45.0] * 5 + [60.0])
@@ -133,14 +134,12 @@ def drive(
         through: for the record.
         options: gains and decay; None for the demonstration's.
     """
-    from pliant.vision.tasks import SmoothStart
-
     options = options or FrankaTorqueOptions()
     k_p, k_d, k_i = options.gain * K, options.gain * D, options.gain * I
     n = round(duration / DT)
     rows = Recorder(time="s", q=("rad", 7), error=("rad", 7), tau=("N m", 7), command=("N m", 7))
     integral, tau0 = np.zeros(7), np.zeros(7)
-    start = SmoothStart(options.decay)
+    start = vision.SmoothStart(options.decay)
     home = robot.get_position()
     robot.set_robot_state("force_torque")
     first, began = robot.time, wall.perf_counter()

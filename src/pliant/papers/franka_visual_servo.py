@@ -6,7 +6,7 @@ import importlib.util
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -62,19 +62,20 @@ class FrankaVisualServoOptions:
     """Where the interaction matrix of IBVS is taken."""
 
 
+def gain_of(options: Any) -> vision.AdaptiveGain:
+    """Return the adaptive gain of options with gain_at_zero, gain_at_infinity and gain_slope."""
+    at_infinity = min(options.gain_at_infinity, options.gain_at_zero)
+    return vision.AdaptiveGain(at_zero=options.gain_at_zero, at_infinity=at_infinity, slope_at_zero=options.gain_slope)
+
+
 def setup_of(options: FrankaVisualServoOptions) -> Setup:
     """Return what all runs have in common."""
     from pliant.papers.arms.tag_servo import Setup
-    from pliant.vision.visual_servoing import AdaptiveGain
 
     return Setup(
         size=options.size,
         distance=options.distance,
-        gain=AdaptiveGain(
-            at_zero=options.gain_at_zero,
-            at_infinity=min(options.gain_at_infinity, options.gain_at_zero),
-            slope_at_zero=options.gain_slope,
-        ),
+        gain=gain_of(options),
         decay=options.decay,
         smooth=options.smooth_start,
         interaction=options.interaction,
@@ -104,9 +105,6 @@ def missing_client() -> str:
     if importlib.util.find_spec("pylibfranka") is None:
         return "pylibfranka is not installed: pip install pylibfranka"
     return ""
-
-
-# --------------------------------------------------------------------------------------------------------- statements
 
 
 def of(runs: Sequence[Run], law: Law, features: str) -> list[Run]:
@@ -315,9 +313,6 @@ def checks(runs: Sequence[Run]) -> list[Target]:
     return targets
 
 
-# ------------------------------------------------------------------------------------------------------------- tables
-
-
 def _summary_table(runs: Sequence[Run]) -> Table:
     rows = []
     for law in LAWS:
@@ -346,7 +341,7 @@ def _summary_table(runs: Sequence[Run]) -> Table:
 def smooth_start_table(poses: Sequence[Start], setup: Setup) -> Table:
     """Return how much each smooth start bends the path of PBVS, by the kinematics of the law alone."""
     from pliant.papers.arms.tag_servo import deviation
-    from pliant.vision.visual_servoing import SmoothStart, pbvs_task
+    from pliant.vision.visual_servoing import pbvs_task
 
     rows = []
     for smooth in ("scaled", "published", "none"):
@@ -354,7 +349,7 @@ def smooth_start_table(poses: Sequence[Start], setup: Setup) -> Table:
             bends = []
             for start in poses:
                 X, places = start.X_CO, []
-                published = SmoothStart(setup.decay)
+                published = vision.SmoothStart(setup.decay)
                 for k in range(round(3.0 / period)):
                     t = k * period
                     v = vision.solve(pbvs_task(X, start.goal), setup.gain)
@@ -398,9 +393,6 @@ def interface_table(runs: Sequence[Run], names: Sequence[str], about: Callable[[
 
 def _about(run: Run) -> list[object]:
     return [run.law, run.features, float(run.time[-1]) if len(run.time) else None, run.status]
-
-
-# --------------------------------------------------------------------------------------------------------- experiment
 
 
 def _films(context: Context, options: FrankaVisualServoOptions) -> list[Film]:

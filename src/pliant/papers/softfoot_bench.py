@@ -128,9 +128,6 @@ def run_trials(
     return simulate_trials(trials, options.bench(), duration=seconds or options.duration, **changes)
 
 
-# -- checks of the simulation -----------------------------------------------------------------------------------------
-
-
 def balance_checks(found: Trials) -> list[Target]:
     """Return the checks of an equilibrium: the blocks carry what presses the foot down."""
     off = float(np.abs(found.total - found.load - found.weight).max())
@@ -181,9 +178,6 @@ def tendon_checks(exact: Trials, fixed: Trials) -> list[Target]:
     off = float(np.abs(fixed.force - exact.force).max())
     return [Target("Fixed tendon: largest difference of a force", off, high=0.1, unit="N",
                    source="ours: the lever arm is constant within 1 %")]  # fmt: skip
-
-
-# -- statements that need no data -------------------------------------------------------------------------------------
 
 
 def rest_statement(found: Trials, longer: Trials, seconds: float) -> Statement:
@@ -403,9 +397,6 @@ def sensitivity_statements(changes: dict[str, NDArray], options: BenchValidation
     return statements
 
 
-# -- tables and figures -----------------------------------------------------------------------------------------------
-
-
 def _tables(found: Trials, reduced: Trials, measured: Trials | None, changes: dict[str, NDArray]) -> list[Table]:
     tables = []
     if measured is not None:
@@ -491,9 +482,6 @@ def _fit_table(fit: SetupFit) -> Table:
         + f" Remarks: {warnings}."
         * bool(warnings),
     )
-
-
-# -- the experiment ---------------------------------------------------------------------------------------------------
 
 
 def _measurements(options: BenchValidationOptions) -> Trials | None:

@@ -251,9 +251,6 @@ def softfoot_windlass(context: Context, options: SoftFootWindlassOptions) -> Res
     )  # fmt: skip
 
 
-# -- figures ----------------------------------------------------------------------------------------------
-
-
 def _figure_windlass(degrees: np.ndarray, feet: dict[float, list[Standing]], load: float) -> Figure:
     rise, tension = [], []
     for k, (slack, found) in enumerate(feet.items()):

@@ -562,9 +562,6 @@ def _notes(quick: bool, steps: list[dict[str, object]]) -> list[str]:
     return notes
 
 
-# -- figures ----------------------------------------------------------------------------------------------
-
-
 def _figure_steps(context: Context, body: Body, runs: dict[Case, Trace], finals: dict[Case, float]) -> Figure:
     panels = []
     for pair in zip(CASES[::2], CASES[1::2]):

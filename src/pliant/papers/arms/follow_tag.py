@@ -38,8 +38,6 @@ from pliant.vision.visual_servoing import AdaptiveGain
 if TYPE_CHECKING:
     from pliant.papers.arms.opened import Opened
 
-__all__ = ["CENTER", "Ending", "Plan", "Run", "camera_model", "follow", "goal_pose", "start_joints"]
-
 
 CENTER = (0.5, 0.1, 1.0)
 """Of the tag's circle in the world [m]."""  # assumed

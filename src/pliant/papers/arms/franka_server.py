@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pliant.papers.arms.opened import Opened
     from pliant.simulation import Simulation
 
-__all__ = ["ATTEMPTS", "PATIENCE_S", "Server", "build_arm", "names_stall", "open_robot", "past_stalls", "serve"]
 
 R = TypeVar("R")
 ATTEMPTS = 3

@@ -48,19 +48,6 @@ from pliant.vision.visual_servoing import (
 if TYPE_CHECKING:
     from pliant.franka.client.robot import RobotState
 
-__all__ = [
-    "Cell",
-    "Law",
-    "Plant",
-    "Run",
-    "Setup",
-    "Start",
-    "Wish",
-    "make_run",
-    "missing_for_pictures",
-    "servo",
-    "starts",
-]
 
 Image = NDArray[np.uint8]
 Law = Literal["PBVS", "IBVS"]
@@ -228,9 +215,6 @@ def deviation(path: Array, end: Array) -> float:
     return float(np.linalg.norm(offset - np.outer(offset @ along, along) / length**2, axis=1).max())
 
 
-# ------------------------------------------------------------------------------------------------------------- starts
-
-
 def starts(
     count: int, rng: np.random.Generator, wish: Wish, setup: Setup, camera: CameraModel
 ) -> tuple[list[Start], int]:
@@ -304,9 +288,6 @@ def _joints(X_CO: Array, goal: Array) -> Array | None:
             return None
         begin = q.copy() if begin is None else begin
     return begin
-
-
-# -------------------------------------------------------------------------------------------------------------- cells
 
 
 @dataclass(slots=True)
@@ -460,9 +441,6 @@ def run_program(program: Callable[[Cell], R], start: Start, setup: Setup, of: Ca
 def interrupted(run: Run) -> bool:
     """Return whether a run ended because the machine stalled the server."""
     return run.status == "fault" and names_stall(run.message)
-
-
-# --------------------------------------------------------------------------------------------------------------- loop
 
 
 @dataclass(slots=True)
