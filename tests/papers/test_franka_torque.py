@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mutations import quick
 
-from pliant.papers.arms.franka_server import open_robot
+from pliant.papers.arms.opened import open_robot
 from pliant.papers.franka_torque import START, WAVES, desired, drive, linear_error
 
 

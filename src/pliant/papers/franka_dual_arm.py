@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from pliant.base.options import option
 from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
 from pliant.papers.arms.franka_server import names_stall, past_stalls
-from pliant.papers.franka_visual_servo import PAPER, gain_of
+from pliant.papers.franka_visual_servo import PAPER, gain_of, missing_client
 
 if TYPE_CHECKING:
     from pliant.papers.arms.follow_tag import Plan, Run
@@ -490,7 +489,7 @@ def franka_dual_arm(context: Context, options: FrankaDualArmOptions) -> Result:
 
     quick = context.quick
     plan = plan_of(options, quick=quick)
-    client = importlib.util.find_spec("pylibfranka") is not None
+    client = not missing_client()
     missing = missing_for_pictures()
     rendered, fci = not quick and not missing, client
     context.progress(0.0, "circle and obstacle")

@@ -21,7 +21,7 @@ from pliant.experiments.base import Context, Figure, Result, Statement, Table, T
 from pliant.experiments.films import Film, film_of_tracks
 from pliant.experiments.panels import Level, Line, Panel, draw, lines
 from pliant.franka.device.settings import Settings
-from pliant.papers.arms.franka_server import open_robot, past_stalls
+from pliant.papers.arms.franka_server import past_stalls
 from pliant.simulation.pose_track import PoseTrack
 
 if TYPE_CHECKING:
@@ -105,6 +105,8 @@ def float_one(chosen: dict[str, object], duration: float) -> Array:
 
 def float_published(duration: float, fci: bool | None) -> tuple[str, Array]:
     """Float the arm without friction; return how it is connected, and what `float_arm` returns."""
+    from pliant.papers.arms.opened import open_robot
+
     with open_robot(friction=False, fci=fci) as arm:
         return arm.through if fci is None else "in this process", float_arm(arm.left, duration)
 

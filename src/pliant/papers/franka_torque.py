@@ -17,7 +17,7 @@ from pliant.experiments.films import Film, Shot, joint_poses
 from pliant.experiments.panels import Level, Line, Panel, draw
 from pliant.experiments.runs import rms
 from pliant.experiments.trace import Recorder, Trace, Traced
-from pliant.papers.arms.franka_server import open_robot, past_stalls
+from pliant.papers.arms.franka_server import past_stalls
 from pliant.papers.franka_visual_servo import PAPER
 from pliant.robots import build_robot
 
@@ -305,14 +305,15 @@ def checks(free: Run, runs: list[Run], options: FrankaTorqueOptions) -> list[Tar
 
 def run_case(case: Case, near: bool, duration: float, options: FrankaTorqueOptions) -> Run:
     """Run equation 2 on an arm of its own; ``near``: in this process, also if the interface is there."""
+    from pliant.papers.arms.opened import open_robot
+
     with open_robot(friction=case.friction, compensated=case.compensated, fci=False if near else None) as arm:
         return drive(arm.left, feedforward=case.feedforward, duration=duration, through=arm.through, options=options)
 
 
 def interface_check(free: Run, duration: float, options: FrankaTorqueOptions) -> Target:
     """Compare a run through the interface with the same run in this process."""
-    with open_robot(friction=False, fci=False) as arm:
-        near = drive(arm.left, feedforward=False, duration=duration, options=options)
+    near = run_case(CASES[0], True, duration, options)
     return Target("largest difference between the interface and this process", float(np.abs(near.q - free.q).max()),
                   high=1e-5, unit="rad", source="ours: states travel in float32")  # fmt: skip
 
@@ -322,8 +323,7 @@ def _films(context: Context, options: FrankaTorqueOptions) -> list[Film]:
     joints = [f"franka_joint{k}" for k in range(1, 8)]
     shots, time = [], np.zeros(0)
     for case in (CASES[0], CASES[2]):
-        with open_robot(friction=case.friction, compensated=case.compensated, fci=False) as arm:
-            run = drive(arm.left, feedforward=case.feedforward, duration=FILM_DURATION, options=options)
+        run = run_case(case, True, FILM_DURATION, options)
         shots.append(Shot(title=case.label.split(",")[0], model=model, poses=joint_poses(model, joints, run.q[::20])))
         time = run.time[::20]
     return [

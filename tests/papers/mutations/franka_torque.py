@@ -7,7 +7,7 @@ from mutations import Mutation
 from pliant.franka.client import FrankaRobot
 from pliant.franka.device import arm, plant
 from pliant.papers import franka_torque
-from pliant.papers.arms.franka_server import open_robot
+from pliant.papers.arms.opened import open_robot
 from pliant.vision.tasks import SmoothStart
 
 SHORT = 1.5

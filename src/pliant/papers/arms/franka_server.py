@@ -6,7 +6,6 @@ Run as a program it serves one arm or the torso until its input closes; `serve` 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import os
 import subprocess
@@ -21,7 +20,6 @@ from pliant.base.errors import BridgeError
 if TYPE_CHECKING:
     from pliant.franka.bridge import FciBridge
     from pliant.model import Robot
-    from pliant.papers.arms.opened import Opened
     from pliant.simulation import Simulation
 
 
@@ -61,24 +59,6 @@ def past_stalls(make: Callable[[], R], stalled: Callable[[R], bool] = lambda _: 
         if not stalled(found):
             return found
     return make()
-
-
-@contextlib.contextmanager
-def open_robot(*, friction: bool = True, compensated: bool = True, fci: bool | None = None) -> Iterator[Opened]:
-    """Yield an arm that is driven through the interface if pylibfranka is installed, else in this process.
-
-    Args:
-        friction: whether the identified friction acts.
-        compensated: whether the cabinet compensates it.
-        fci: True insists on the interface, False on this process; None takes what there is.
-    """
-    from pliant.papers.arms.opened import open_arms
-
-    installed = importlib.util.find_spec("pylibfranka") is not None
-    with open_arms(fci=installed if fci is None else fci, friction=friction, compensated=compensated) as found:
-        if fci is None and not installed:
-            found.through += ", since pylibfranka is not installed"
-        yield found
 
 
 def build_arm(

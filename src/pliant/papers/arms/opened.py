@@ -7,6 +7,7 @@ files.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -113,6 +114,22 @@ def open_arms(
             lambda: np.array(mapped),
             health=lambda: server.counters.get("arms", []),
         )
+
+
+@contextlib.contextmanager
+def open_robot(*, friction: bool = True, compensated: bool = True, fci: bool | None = None) -> Iterator[Opened]:
+    """Yield an arm that is driven through the interface if pylibfranka is installed, else in this process.
+
+    Args:
+        friction: whether the identified friction acts.
+        compensated: whether the cabinet compensates it.
+        fci: True insists on the interface, False on this process; None takes what there is.
+    """
+    installed = importlib.util.find_spec("pylibfranka") is not None
+    with open_arms(fci=installed if fci is None else fci, friction=friction, compensated=compensated) as found:
+        if fci is None and not installed:
+            found.through += ", since pylibfranka is not installed"
+        yield found
 
 
 @contextlib.contextmanager
