@@ -146,19 +146,6 @@ def test_velocity_and_acceleration_of_the_reference_are_its_derivatives(part, t)
     np.testing.assert_allclose(X[:3, :3] @ X[:3, :3].T, np.eye(3), atol=1e-12)
 
 
-def test_the_follower_finds_place_and_velocity_of_a_steady_target():
-    follower = loop._Follower()
-    X = np.eye(4)
-    for k in range(60):
-        t = 0.02 * k
-        X[:3, 3] = [0.1 * t, -0.05 * t, 0.3]
-        follower.see(X, t)
-    np.testing.assert_allclose(follower.velocity, [0.1, -0.05, 0.0], atol=1e-6)
-    np.testing.assert_allclose(
-        follower.pose(t + 0.013)[:3, 3], [0.1 * (t + 0.013), -0.05 * (t + 0.013), 0.3], atol=1e-8
-    )
-
-
 def test_a_run_without_contact_has_no_d():
     found, _ = run(dataclasses.replace(SHORT, laps=0.05), obstacle=False)
     contact = contact_of(found)
