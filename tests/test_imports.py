@@ -48,6 +48,7 @@ BETWEEN_WINGS = {
     ("learn.envs.pictures", "camera"),
     ("export", "ros2_control"),
     ("feet.fit", "identification"),
+    ("feet.standing_bench", "batch"),
     ("feet.trials", "batch"),
     ("franka.client.policy", "learn"),
     ("franka.log", "shadow"),

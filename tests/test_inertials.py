@@ -96,7 +96,8 @@ def press_benches():
 
 
 def standing_rigs():
-    from pliant.papers.softfoot_standing import FEET, StandingOptions, rig
+    from pliant.feet.standing_bench import rig
+    from pliant.papers.softfoot_standing import FEET, StandingOptions
 
     for kind in FEET:
         for locked in (False, True):

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from pliant.franka.robots import kinematics
+from pliant.franka.testing_client import FciClient
 from pliant.franka.wire import fci
-from pliant.papers.arms.fci_client import FciClient
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 

@@ -9,8 +9,9 @@ from pliant.base.errors import ModelError
 from pliant.base.wing import Wing, declare, withdraw
 from pliant.export import describe_urdf
 from pliant.formats.source import TagReader
-from pliant.laws import Cable, CompliantActuator, Mode
+from pliant.laws import CompliantActuator, Mode
 from pliant.model import Imu, JointInterface
+from pliant.tendons.cable import Cable
 
 pytestmark = pytest.mark.quick
 

@@ -13,8 +13,8 @@ from pliant.camera.conditions import Condition, VisionError
 from pliant.franka.client import FrankaGroup
 from pliant.papers.arms import follow_tag as loop
 from pliant.papers.arms.follow_tag import Ending, Plan, follow, start_joints
+from pliant.papers.arms.opened import open_torso
 from pliant.papers.arms.tag_servo import missing_for_pictures
-from pliant.papers.arms.torso import torso_in_process
 from pliant.papers.franka_dual_arm import (
     contact_of,
     contact_statement,
@@ -34,7 +34,7 @@ from pliant.vision.tasks import AdaptiveGain
 @pytest.mark.skipif(bool(missing_for_pictures()), reason="needs rendered images and pyapriltags")
 def test_the_camera_finds_the_tag_in_rendered_images_and_the_circle_begins():
     plan = Plan(approach=False, laps=0.05, step=2)
-    with torso_in_process(rendered=True, obstacle=False, start=start_joints(plan)) as torso:
+    with open_torso(fci=False, rendered=True, obstacle=False, start=start_joints(plan)) as torso:
         run = follow(torso, plan)
     assert run.ending is Ending.COMPLETED, run.message
     assert run.rendered
@@ -46,7 +46,7 @@ SHORT = Plan(approach=False, step=3)
 
 def run(plan, *, obstacle=True):
     """Run both arms in this process; return the run and what the robots say afterwards."""
-    with torso_in_process(rendered=False, obstacle=obstacle, start=start_joints(plan)) as torso:
+    with open_torso(fci=False, rendered=False, obstacle=obstacle, start=start_joints(plan)) as torso:
         found = follow(torso, plan)
         states = [
             (arm.get_robot_state(), arm.mode, float(np.abs(arm.get_velocity()).max()), arm.backend.get("errors").any())
@@ -58,7 +58,7 @@ def run(plan, *, obstacle=True):
 def test_a_run_is_the_same_however_long_the_arms_have_been_served_before():
     found = []
     for idle in (0, 7):
-        with torso_in_process(rendered=False, obstacle=False, start=start_joints(SHORT)) as torso:
+        with open_torso(fci=False, rendered=False, obstacle=False, start=start_joints(SHORT)) as torso:
             arms = FrankaGroup([torso.left, torso.right])
             arms.start("force_torque", "velocity")
             for _ in range(idle):
@@ -144,19 +144,6 @@ def test_velocity_and_acceleration_of_the_reference_are_its_derivatives(part, t)
     np.testing.assert_allclose(log_so3(after[0][:3, :3] @ before[0][:3, :3].T) / (2 * h), V[3:], atol=1e-7)
     np.testing.assert_allclose((after[1] - before[1]) / (2 * h), A, atol=1e-6)
     np.testing.assert_allclose(X[:3, :3] @ X[:3, :3].T, np.eye(3), atol=1e-12)
-
-
-def test_the_follower_finds_place_and_velocity_of_a_steady_target():
-    follower = loop._Follower()
-    X = np.eye(4)
-    for k in range(60):
-        t = 0.02 * k
-        X[:3, 3] = [0.1 * t, -0.05 * t, 0.3]
-        follower.see(X, t)
-    np.testing.assert_allclose(follower.velocity, [0.1, -0.05, 0.0], atol=1e-6)
-    np.testing.assert_allclose(
-        follower.pose(t + 0.013)[:3, 3], [0.1 * (t + 0.013), -0.05 * (t + 0.013), 0.3], atol=1e-8
-    )
 
 
 def test_a_run_without_contact_has_no_d():

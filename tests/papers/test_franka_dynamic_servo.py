@@ -49,7 +49,7 @@ def test_the_equation_of_the_error_satisfies_itself():
 
 @pytest.mark.parametrize("features", module.FEATURES)
 def test_torques_begin_at_zero_and_stay_finite(start, features):
-    run = module.in_process(start, features, OPTIONS, rendered=False, duration=0.06)
+    run = module.run_torques(start, features, OPTIONS, rendered=False, duration=0.06)
     assert np.abs(run.torque[0]).max() < 1e-3
     assert np.isfinite(run.torque).all()
     assert len(run.torque) == 60

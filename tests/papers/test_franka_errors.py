@@ -4,8 +4,8 @@ import pytest
 from mutations import quick
 
 from pliant.franka.device.settings import CHECKS
-from pliant.papers.arms.fci_recipes import RECIPES
-from pliant.papers.franka_errors import QUICK, provoke
+from pliant.papers.arms.fci_recipes import RECIPES, provoke
+from pliant.papers.franka_errors import QUICK
 
 AT_ONCE = [recipe for recipe in RECIPES if recipe.at_once]
 SLOW = [recipe for recipe in RECIPES if not recipe.at_once and recipe.error not in QUICK]

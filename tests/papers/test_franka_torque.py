@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mutations import quick
 
-from pliant.papers.arms.franka_server import open_robot
+from pliant.papers.arms.opened import open_robot
 from pliant.papers.franka_torque import START, WAVES, desired, drive, linear_error
 
 
@@ -26,7 +26,7 @@ def test_the_desired_trajectory_is_the_published_sines_and_its_derivatives():
 @pytest.mark.parametrize(("friction", "feedforward"), [(False, False), (True, True)])
 def test_computed_torque_leaves_the_error_of_its_linear_dynamics(friction, feedforward):
     with open_robot(friction=friction, compensated=False, fci=False) as arm:
-        run = drive(arm.robot, feedforward=feedforward, duration=2.0, through=arm.through)
+        run = drive(arm.left, feedforward=feedforward, duration=2.0, through=arm.through)
     assert run.lost == 0
     np.testing.assert_allclose(run.error, linear_error(run), atol=1e-4)
     assert np.abs(run.error).max() > 0.01
@@ -34,7 +34,7 @@ def test_computed_torque_leaves_the_error_of_its_linear_dynamics(friction, feedf
 
 def test_friction_that_nobody_compensates_shows():
     with open_robot(friction=True, compensated=False, fci=False) as arm:
-        run = drive(arm.robot, feedforward=False, duration=2.0)
+        run = drive(arm.left, feedforward=False, duration=2.0)
     assert np.abs(run.error - linear_error(run)).max() > 1e-3
 
 

@@ -7,19 +7,9 @@ import pytest
 from mutations import quick
 
 from pliant.identification import loop_width
+from pliant.identification.loops import IN_FORCE, TorqueLoops, refit_one, validate_loops
 from pliant.laws import CompliantActuator, Mode, PreslidingFriction
-from pliant.papers._maker_pro_blocks import (
-    COMPLETE,
-    IN_FORCE,
-    OFF,
-    SETS,
-    WITHIN,
-    fit_blocks,
-    predict,
-    refit_one,
-    shares,
-    validate,
-)
+from pliant.papers._maker_pro_blocks import COMPLETE, SETS, WITHIN
 from pliant.papers.maker_pro import (
     MEASURED,
     PRESETS,
@@ -129,85 +119,9 @@ def test_the_fit_of_ours_is_a_table_and_no_statement_of_the_paper():
     np.testing.assert_allclose([row[3] for row in table.rows], [11.9, 11.4, 5.1], atol=0.05)
 
 
-TORQUE = MEASURED[:, 0]
-
-
-def in_closed_form(preset, **loss):
-    return np.stack([branch(preset, TORQUE, rising, Loss(**loss)) for rising in (True, False)])
-
-
-def test_blocks_that_are_off_leave_the_law():
-    for preset in PRESETS:
-        np.testing.assert_allclose(predict(TORQUE, preset, {}), in_closed_form(preset), atol=1e-4)
-
-
-def test_friction_of_the_bearing_widens_the_loop_against_the_torque():
-    found = predict(TORQUE, 0.4602, {"friction": 0.05, "torque_zero": 0.02, "deflection_zero": 0.01})
-    backwards = in_closed_form(0.4602, friction=-0.05, torque_offset=0.02, position_offset=0.01)
-    np.testing.assert_allclose(found, backwards, atol=1e-4)
-
-
-def test_hysteresis_far_from_a_turn_is_its_torque_and_vanishes_at_the_turn():
-    rising, falling = predict(TORQUE, 0.0, {"hysteresis": 0.05, "presliding": 0.01})
-    wide = in_closed_form(0.0, friction=0.05)
-    middle = np.abs(TORQUE) < 1.0
-    np.testing.assert_allclose(rising[middle], wide[0][middle], atol=1e-3)
-    np.testing.assert_allclose(falling[middle], wide[1][middle], atol=1e-3)
-    ends = predict(np.array([-1.47, 1.47]), 0.0, {"hysteresis": 0.05, "presliding": 0.03})
-    np.testing.assert_allclose(ends[0], ends[1], atol=3e-4)
-
-
-def test_a_dead_zone_lowers_the_preset_of_two_loaded_motors_by_itself():
-    near = np.array([-0.05, 0.0, 0.05])
-    found = predict(near, 0.6903, {"dead_zone": 0.05, "motor_friction": 0.02})
-    np.testing.assert_allclose(found[0], branch(0.6403, near, True, Loss()), atol=2e-5)
-
-
-def test_yielding_motors_lower_the_preset_by_the_load_of_their_springs():
-    from scipy.optimize import brentq
-
-    def excess(preset):
-        return preset - 0.6903 + 0.1 * OFF["k"] * np.sinh(OFF["a"] * preset)
-
-    preset = float(brentq(excess, 0.0, 0.7, xtol=1e-12))
-    near = np.array([-0.02, 0.02])
-    found = predict(near, 0.6903, {"droop": 0.1})
-    assert np.ptp(found[0]) == pytest.approx(np.ptp(branch(preset, near, True, Loss())), rel=1e-3)
-
-
-def test_stretching_tendons_are_in_series_with_the_springs():
-    found = predict(TORQUE, 0.0, {"stretch": 0.1})
-    np.testing.assert_allclose(found, in_closed_form(0.0) + 0.1 * 0.5 * TORQUE, atol=5e-4)
-
-
-def made_by_blocks(**presets_in_force):
-    values = {"k": 0.004, "a": 8.5, "parallel": 0.4, "friction": 0.01, "spring_friction": 0.2, "presliding": 0.06}
-    values |= {"dead_zone": 0.08, "motor_friction": 0.04, "torque_zero": 0.01, "deflection_zero": 0.005}
-    return {preset: predict(TORQUE, presets_in_force.get(str(preset), preset), values) for preset in PRESETS}
-
-
-def test_two_loops_predict_the_third_of_a_joint_that_has_the_blocks_and_no_others():
-    loops = made_by_blocks()
-    found = fit_blocks(TORQUE, {p: loops[p] for p in (0.0, 0.6903)}, SETS[COMPLETE])
-    assert shares(TORQUE, loops, found)[0.4602] < 1e-3
-    law = fit_blocks(TORQUE, {p: loops[p] for p in (0.0, 0.6903)}, SETS["law"])
-    assert shares(TORQUE, loops, law)[0.4602] > WITHIN
-
-
-def test_the_one_number_that_differs_in_a_loop_is_found_and_no_other_does_as_well():
-    loops = made_by_blocks(**{"0.4602": 0.5})
-    fit = validate(TORQUE, loops, SETS[COMPLETE])
-    assert fit.predicted[0.4602] > WITHIN
-    found = {name: by_preset[0.4602] for name, by_preset in refit_one(TORQUE, loops, fit).items()}
-    assert set(found) == {IN_FORCE, *SETS[COMPLETE]}
-    assert min(found, key=found.__getitem__) == IN_FORCE
-    assert found[IN_FORCE] < 5e-3
-    assert all(value <= fit.predicted[0.4602] for value in found.values())
-
-
 def test_a_preset_in_force_alone_explains_no_measured_loop_and_the_linear_spring_the_softest():
     loops = measured_loops()
-    found = refit_one(TORQUE, loops, validate(TORQUE, loops, SETS[COMPLETE]))
+    found = refit_one(loops, validate_loops(loops, SETS[COMPLETE]))
     assert min(found[IN_FORCE].values()) > WITHIN
     assert found["parallel"][0.0] < WITHIN
     assert min(by_preset[0.0] for name, by_preset in found.items() if name != "parallel") > WITHIN
@@ -216,8 +130,9 @@ def test_a_preset_in_force_alone_explains_no_measured_loop_and_the_linear_spring
 
 def test_a_prediction_does_not_depend_on_the_loop_that_it_predicts():
     loops = measured_loops()
-    before = validate(TORQUE, loops, SETS["law"])
-    after = validate(TORQUE, {**loops, 0.0: 2.0 * loops[0.0]}, SETS["law"])
+    changed = {**loops.deflection, 0.0: 2.0 * loops.deflection[0.0]}
+    before = validate_loops(loops, SETS["law"])
+    after = validate_loops(TorqueLoops(torque=loops.torque, turn=loops.turn, deflection=changed), SETS["law"])
     assert after.without[0.0] == before.without[0.0]
     assert after.every != before.every
     assert all(after.without[p] != before.without[p] for p in PRESETS[1:])

@@ -29,7 +29,7 @@ from pliant.papers.arms.franka_server import ATTEMPTS, past_stalls
 from pliant.papers.arms.tag_servo import interrupted, law_task
 from pliant.papers.franka_visual_servo import (
     FrankaVisualServoOptions,
-    run_through_interface,
+    run_servo,
     setup_of,
     start_poses,
 )
@@ -104,7 +104,7 @@ def test_a_program_that_stalls_loses_no_command(monkeypatch):
     options = FrankaVisualServoOptions(starts=1)
     setup = setup_of(options)
     (start,), _ = start_poses(options, np.random.default_rng(0), setup)
-    quiet = run_through_interface(start, "PBVS", setup, rendered=False, duration=0.1)
+    quiet = run_servo(start, "PBVS", setup, rendered=False, fci=True, duration=0.1)
     looked, pause = [], threading.Event()
 
     def stalling(*given):
@@ -112,7 +112,7 @@ def test_a_program_that_stalls_loses_no_command(monkeypatch):
         return law_task(*given)
 
     monkeypatch.setattr(tag_servo, "law_task", stalling)
-    slow = run_through_interface(start, "PBVS", setup, rendered=False, duration=0.1)
+    slow = run_servo(start, "PBVS", setup, rendered=False, fci=True, duration=0.1)
     assert len(looked) == len(slow.time) == 5
     assert slow.status == quiet.status == "running"
     assert [slow.counters[name] for name in ("lost", "late", "timeouts", "malformed")] == [0, 0, 0, 0]
@@ -197,7 +197,7 @@ def test_two_arms_run_again_after_a_stall_and_after_nothing_else(endings, runs, 
         return SimpleNamespace(ending=ending, message=message)
 
     torso = SimpleNamespace(health=lambda: [{"lost": 0}])
-    monkeypatch.setattr("pliant.papers.arms.torso.open_torso", lambda **_: contextlib.nullcontext(torso))
+    monkeypatch.setattr("pliant.papers.arms.opened.open_torso", lambda **_: contextlib.nullcontext(torso))
     monkeypatch.setattr("pliant.papers.arms.follow_tag.follow", follow)
     run = franka_dual_arm.run_arms(SimpleNamespace(approach=True), fci=True)
     assert (run.ending, run.message) == endings[-1]

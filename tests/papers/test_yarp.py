@@ -9,7 +9,7 @@ from mutations import quick
 
 from pliant.base.errors import BridgeError, DivergedError
 from pliant.engine import MujocoEngine
-from pliant.papers.yarp_clock import LoopRun, NewestTime
+from pliant.papers.yarp_clock import LoopRun
 from pliant.papers.yarp_ft_imu import noise_targets
 from pliant.papers.yarp_impedance import GRAVITY, POSE, GravityModel
 from pliant.walking.robots.biped.parameters import REST
@@ -48,24 +48,6 @@ def test_a_loop_that_wakes_late_is_counted_and_not_judged():
     stamps = np.arange(4) * 1_000_000
     run = LoopRun(label="a", factor=1.0, stamps=stamps, times=stamps, slept=np.array([0, 1, 3, 4]) * 1_000_000)
     assert (run.worst, run.late, run.on_time, run.achieved) == (0.0, 1, "2 of 3", 1.0)
-
-
-def test_a_sleeper_wakes_at_its_time_and_not_before():
-    with serve(biped(timestep=0.001)) as world, NewestTime(world) as newest:
-        start = round(1e9 * world.time)
-        world.step(5)
-        assert newest.sleep_until(start + 5_000_000) == start + 5_000_000
-        world.step(3)
-        assert newest.sleep_until(start + 7_000_000) >= start + 7_000_000
-        assert newest.sleep_until(start + 8_000_000) == start + 8_000_000
-
-
-def test_a_sleeper_is_told_when_the_clock_is_not_followed_any_more():
-    with serve(biped(timestep=0.001)) as world:
-        with NewestTime(world) as newest:
-            pass
-        with pytest.raises(BridgeError, match="did not reach"):
-            newest.sleep_until(10**12)
 
 
 def test_a_refused_call_says_what_was_asked():

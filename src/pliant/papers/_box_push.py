@@ -7,18 +7,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
 from pliant.control import ClosedLoopInverseKinematics, GravityCompensation, MinimumJerk
+from pliant.engine import MujocoEngine, hold_pose
 from pliant.experiments.runs import drive
 from pliant.experiments.trace import Trace, Traced
 from pliant.feet.contacts import contact_forces
+from pliant.joints.qbmove_5dof.build import BOX, JOINTS, TIP
+from pliant.joints.qbmove_5dof.kinematics import ArmKinematics
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
-    import mujoco
     from numpy.typing import ArrayLike, NDArray
 
     from pliant.model.robot import Robot
@@ -28,8 +32,6 @@ PRESETS = {"soft": 0.2, "stiff": 0.6}
 """Stiffness presets [rad]. Section 4.2."""
 BOX_MASS = 2.0
 """Mass of the box [kg]. Section 4.2.3."""
-BALL = 0.014
-"""Radius of the ball at the end of the arm [m]: assumed."""
 CONTACT_HEIGHT = 0.2
 """Height of the tip's path over the floor [m], 65 mm below the upper edge of the box: assumed."""
 GUESS = (0.0, -0.5, 0.0, 1.8, 0.9)
@@ -90,82 +92,10 @@ class BoxOptions:
 
 def build_arm(options: BoxOptions, preset: float, timestep: float) -> Robot:
     """Return arm and box as the options have them."""
-    from pliant.robots import build_robot
-
-    return build_robot(
-        ROBOT,
-        {
-            "springs": options.springs,
-            "box_friction": options.box_friction,
-            "tip_friction": options.tip_friction,
-            "module_length": options.module_length,
-            "module_mass": options.module_mass,
-            "box_mass": BOX_MASS,
-            "box_distance": options.face,
-            "shoulder_height": CONTACT_HEIGHT - options.height,
-            "preset": preset,
-            "timestep": timestep,
-        },
-    )
-
-
-class Arm:
-    """The arm's own model, for planning: forward kinematics, Jacobian and gravity of the tip.
-
-    Args:
-        model: the compiled model of arm and box.
-    """
-
-    def __init__(self, model: mujoco.MjModel) -> None:
-        import mujoco
-
-        from pliant.joints.qbmove_5dof.build import JOINTS, TIP
-
-        self._mujoco, self.model, self.data = mujoco, model, mujoco.MjData(model)
-        self.site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, TIP)
-        self.qpos = [int(model.joint(j).qposadr[0]) for j in JOINTS]
-        self.dofs = [int(model.joint(j).dofadr[0]) for j in JOINTS]
-
-    def _at(self, q: Array) -> None:
-        self.data.qpos[self.qpos] = q
-        self._mujoco.mj_kinematics(self.model, self.data)
-        self._mujoco.mj_comPos(self.model, self.data)
-
-    def forward(self, q: Array) -> Array:
-        """Return the position of the tip in the world [m] and the pitch of the last link [rad], shape (4,)."""
-        self._at(q)
-        along = -self.data.site_xmat[self.site].reshape(3, 3)[:, 2]
-        return np.array([*self.data.site_xpos[self.site], math.atan2(along[0], -along[2])])
-
-    def jacobian(self, q: Array) -> Array:
-        """Return the Jacobian of `forward`, shape (4, 5) [m/rad, rad/rad]; its last row holds in the plane y = 0."""
-        self._at(q)
-        position, rotation = np.zeros((3, self.model.nv)), np.zeros((3, self.model.nv))
-        self._mujoco.mj_jacSite(self.model, self.data, position, rotation, self.site)
-        return np.vstack([position, -rotation[1]])[:, self.dofs]
-
-    def gravity(self, q: Array) -> Array:
-        """Return the torques that hold the arm at rest, shape (5,) [N m]."""
-        self._at(q)
-        self.data.qvel[:] = 0.0
-        self._mujoco.mj_comVel(self.model, self.data)
-        out = np.zeros(self.model.nv)
-        self._mujoco.mj_rne(self.model, self.data, 0, out)
-        return out[self.dofs]
-
-    def load(self, q: Array, force: Array) -> Array:
-        """Return the torques that hold the arm at rest while its ball pushes a wall x = constant, shape (5,) [N m].
-
-        Args:
-            q: joint positions [rad].
-            force: force of the ball on the wall [N], shape (3,).
-        """
-        gravity = self.gravity(q)
-        out = np.zeros(self.model.nv)
-        body = int(self.model.site_bodyid[self.site])
-        point = self.data.site_xpos[self.site] + [BALL, 0.0, 0.0]
-        self._mujoco.mj_applyFT(self.model, self.data, force, np.zeros(3), point, body, out)
-        return gravity + out[self.dofs]
+    own = ("springs", "box_friction", "tip_friction", "module_length", "module_mass")
+    scene = {"box_mass": BOX_MASS, "box_distance": options.face, "shoulder_height": CONTACT_HEIGHT - options.height}
+    chosen = {name: getattr(options, name) for name in own}
+    return build_robot(ROBOT, {**chosen, **scene, "preset": preset, "timestep": timestep})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +127,7 @@ def plan_push(robot: Robot, model: mujoco.MjModel, preset: float, options: BoxOp
         PliantError: the path leaves the reach of the arm.
     """
     options = options or BoxOptions()
-    arm = Arm(model)
+    arm = ArmKinematics(model)
     shoulder = float(model.body("link_2").pos[2] + model.body("link_1").pos[2] + model.body("base").pos[2])
     first = np.array([options.face - options.approach, 0.0, shoulder + options.height, options.pitch])
     last = first + np.array([options.approach + options.push, 0.0, 0.0, 0.0])
@@ -292,10 +222,6 @@ def push(preset: float, options: BoxOptions | None = None, timestep: float = TIM
         options: assumptions; None takes the defaults.
         timestep: of the simulation [s].
     """
-    import mujoco
-
-    from pliant.engine import MujocoEngine
-    from pliant.joints.qbmove_5dof.build import BOX, JOINTS, TIP
 
     options = options or BoxOptions()
     robot = build_arm(options, preset, timestep)
@@ -307,9 +233,8 @@ def push(preset: float, options: BoxOptions | None = None, timestep: float = TIM
     commands = np.repeat(plan.equilibrium[:-1], substeps, axis=0)
     inputs: dict[str, ArrayLike | float] = {f"{joint}/reference_1": column for joint, column in zip(JOINTS, commands.T)}
     inputs |= {f"{joint}/reference_2": preset for joint in JOINTS}
-    site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, TIP)
-    body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, BOX)
-    tip_geom, box_geom = (mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, name) for name in (TIP, BOX))
+    site, body = model.site(TIP).id, model.body(BOX).id
+    tip_geom, box_geom = (model.geom(name).id for name in (TIP, BOX))
     arm = [int(model.joint(j).qposadr[0]) for j in JOINTS]
 
     def force_on_box() -> Array:
@@ -325,7 +250,7 @@ def push(preset: float, options: BoxOptions | None = None, timestep: float = TIM
         "qpos": lambda: data.qpos,
     }
     trace = drive(engine, inputs, record, len(commands), every=substeps)
-    load = Arm(model).load(trace.joints[-1], trace.force[-1])
+    load = ArmKinematics(model).load(trace.joints[-1], trace.force[-1])
     springs = [
         type(a.law).torques(float(angle), *(float(engine.port(f"{joint}/motor_{i}_position")[0]) for i in (1, 2)),
                             a.law.parameters())[0]
@@ -372,9 +297,7 @@ class GoalSweep:
 
 
 def sweep_goals(
-    options: BoxOptions,
-    pushes: Sequence[float] | Array,
-    progress: Callable[[float], None] | None = None,
+    options: BoxOptions, pushes: Sequence[float] | Array, progress: Callable[[float], None] | None = None
 ) -> GoalSweep:
     """Push to many goals at once, soft and stiff, in one batch.
 
@@ -385,11 +308,8 @@ def sweep_goals(
         pushes: commanded ways beyond the first contact [m], increasing.
         progress: called now and then with the fraction done.
     """
-    import mujoco
 
     from pliant.batch import make_batch
-    from pliant.engine import hold_pose
-    from pliant.joints.qbmove_5dof.build import BOX, JOINTS
 
     goals = np.asarray(pushes, dtype=float)
     count = goals.size
@@ -406,7 +326,7 @@ def sweep_goals(
         for j in range(len(JOINTS)):
             commands[:, k * count : (k + 1) * count, j] = np.interp(x, plan.tip[:, 0], plan.equilibrium[:, j])
     final = np.stack([np.interp(x[-1], plans[0].tip[:, 0], plans[0].joints[:, j]) for j in range(len(JOINTS))], axis=1)
-    arm = Arm(model)
+    arm = ArmKinematics(model)
     data = mujoco.MjData(model)
     data.qpos[arm.qpos] = plans[0].joints[0]
     qpos, act, ctrl = batch.bind("qpos"), batch.bind("act"), batch.bind("ctrl")

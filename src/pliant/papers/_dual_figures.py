@@ -11,7 +11,14 @@ from pliant.base.numerics import Array
 from pliant.experiments.base import Figure
 from pliant.experiments.films import Film, Shot, joint_poses
 from pliant.experiments.panels import Band, Level, Line, Panel, draw
-from pliant.experiments.pictures import rest_picture
+from pliant.experiments.pictures import draw_path, even_light, rest_picture
+from pliant.franka.robots.torso import POST_FACE, torso
+from pliant.papers.arms.follow_tag import CENTER, camera_model
+from pliant.papers.arms.tag_servo import missing_for_pictures
+from pliant.robots.parts import look_at
+from pliant.vision.detector import tag_corners
+from pliant.vision.points import project_points
+from pliant.vision.poses import facing_pose
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -38,11 +45,6 @@ def figures(contact: Run, free: Run, published: Run, reference: tuple[Array, Arr
 
 
 def _overview(run: Run) -> Figure:
-    from pliant.papers.arms.follow_tag import camera_model
-    from pliant.vision.detector import tag_corners
-    from pliant.vision.points import project_points
-    from pliant.vision.poses import facing_pose
-
     model = camera_model()
     corners = tag_corners(0.08)
     row = run.picture_row or int(np.argmax(np.linalg.norm(run.force, axis=1)))
@@ -86,9 +88,6 @@ def _overview(run: Run) -> Figure:
 
 
 def _paths(contact: Run, free: Run) -> Figure:
-    from pliant.franka.robots.torso import POST_FACE
-    from pliant.papers.arms.follow_tag import CENTER
-
     rows = contact.lap(0.0, math.inf)
     at = int(np.searchsorted(contact.time, contact.circle_at))
     beside = contact.hand[at] - contact.tag[at]
@@ -140,10 +139,6 @@ def _following(free: Run, published: Run, reference: tuple[Array, Array]) -> Fig
 
 def scene_model(run: Run, row: int, *, tag: bool, width: int = 640, height: int = 520) -> MjModel:
     """Return both arms with their paths and a camera "view", the left one with its tag or not."""
-    from pliant.experiments.pictures import draw_path, even_light
-    from pliant.franka.robots.torso import torso
-    from pliant.robots.parts import look_at
-
     robot = torso(tag=tag, q_left=run.q_left[row].tolist(), q_right=run.q_right[row].tolist())
     spec = robot.spec.copy()
     even_light(spec, width=width, height=height)
@@ -160,8 +155,6 @@ def scene_model(run: Run, row: int, *, tag: bool, width: int = 640, height: int 
 
 def film_of(run: Run) -> Film:
     """Return a film of both arms."""
-    from pliant.papers.arms.tag_servo import missing_for_pictures
-
     model = scene_model(run, 0, tag=not missing_for_pictures())
     joints = [f"{side}_joint{k}" for side in ("left", "right") for k in range(1, 8)]
     rows = np.searchsorted(run.time, np.arange(0.0, run.time[-1], 0.04))

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import mujoco
 import numpy as np
 
 from pliant.base.figures import MUTED
 from pliant.base.numerics import Array
+from pliant.base.spatial import inverse, pose
 from pliant.experiments.base import Figure
 from pliant.experiments.films import Film, Shot, joint_poses
 from pliant.experiments.panels import Level, Line, Panel, color_of, draw, lines
-from pliant.experiments.pictures import rest_picture
+from pliant.experiments.pictures import draw_path, even_light, rest_picture
+from pliant.robots.parts import look_at
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -159,9 +162,6 @@ def _convergence(runs: Sequence[Run]) -> Figure:
     return draw("convergence", caption, panels, rows=2, legend=0, height=1.9, **shared)
 
 
-# ------------------------------------------------------------------------------------------------------- side by side
-
-
 def _azimuth(run: Run) -> float:
     """Return the direction from which the bend of a camera's path is best seen, in front of the arm [rad]."""
     place, end = run.place, np.linalg.inv(run.goal)[:3, 3]
@@ -184,13 +184,9 @@ def scene_model(run: Run, setup: Setup, q_at: Array, *, azimuth: float, size: in
         azimuth: direction of the observer about the tag, from the x axis of the base [rad].
         size: width and height of pictures [pixels].
     """
-    import mujoco
 
-    from pliant.base.spatial import inverse
-    from pliant.experiments.pictures import draw_path, even_light
     from pliant.franka.robots.build import ArmMount, Surroundings, TagPlace, build_arms
     from pliant.papers.arms.tag_servo import HEIGHT, TAG
-    from pliant.robots.parts import look_at
 
     tag = np.array(TAG) + np.array([0.0, 0.0, HEIGHT])
     robot = build_arms(
@@ -208,30 +204,18 @@ def scene_model(run: Run, setup: Setup, q_at: Array, *, azimuth: float, size: in
     line = np.array([np.interp(chosen, _length(place), place[:, k]) for k in range(3)]).T
     color = [0.0, 0.45, 0.7, 1.0] if run.law == "PBVS" else [0.84, 0.37, 0.0, 1.0]
     draw_path(spec, line, color)
-    spec.worldbody.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_CAPSULE,
-        fromto=[*place[0], *(inverse(run.goal)[:3, 3] + tag)],
-        size=[0.0015, 0, 0],
-        rgba=[0.3, 0.3, 0.3, 1.0],
-        contype=0,
-        conaffinity=0,
-    )
-    X = np.eye(4)
-    X[:3, 3] = tag
+
+    def bar(first: Array, last: Array, radius: float, rgba: list[float]) -> None:
+        kind, nothing = mujoco.mjtGeom.mjGEOM_CAPSULE, {"contype": 0, "conaffinity": 0}
+        spec.worldbody.add_geom(type=kind, fromto=[*first, *last], size=[radius, 0, 0], rgba=rgba, **nothing)
+
+    bar(place[0], inverse(run.goal)[:3, 3] + tag, 0.0015, [0.3, 0.3, 0.3, 1.0])
     for at, shade in ((inverse(run.X_CO[0]), 0.45), (inverse(run.goal), 1.0)):
-        X_WC = X @ at
+        X_WC = pose(tag) @ at
         for k in range(3):
             rgba = [0.15, 0.15, 0.15, shade]
             rgba[k] = 0.9
-            tip = X_WC[:3, 3] + 0.06 * X_WC[:3, k]
-            spec.worldbody.add_geom(
-                type=mujoco.mjtGeom.mjGEOM_CAPSULE,
-                fromto=[*X_WC[:3, 3], *tip],
-                size=[0.0025, 0, 0],
-                rgba=rgba,
-                contype=0,
-                conaffinity=0,
-            )
+            bar(X_WC[:3, 3], X_WC[:3, 3] + 0.06 * X_WC[:3, k], 0.0025, rgba)
     top = float(run.place[:, 2].max()) + 0.06  # between the tag and here is what must be seen
     target = tag + np.array([-0.03, 0.0, 0.48 * top])
     eye = tag + np.array([1.1 * math.cos(azimuth), 1.1 * math.sin(azimuth), 0.48 * top + 0.25])

@@ -26,8 +26,6 @@ ANALYTICAL = {"analytical": (31.0, 59.5, 7.2), "analytical filtered": (22.4, 54.
 """The same of the analytical model of Mura et al. 2020 [%] (table I)."""
 
 
-# -- statements that need data ----------------------------------------------------------------------------------------
-
 _STATEMENTS: dict[str, tuple[str, str, str]] = {
     "total": (
         "The error of the total vertical force is below 10 % of the applied load.", "section V-A", "forces",
@@ -197,9 +195,6 @@ def _rotation_targets(errors: Array, measured: Trials) -> dict[str, tuple[list[T
     }  # fmt: skip
 
 
-# -- figures ---
-
-
 def _axes_of(found: Trials) -> tuple[list[float], list[float], list[int]]:
     """Return the loads, heights and positions of trials."""
     return tuple(sorted({getattr(t, k) for t in found.trials}) for k in ("load", "height", "position"))  # pyright: ignore[reportReturnType]
@@ -299,12 +294,7 @@ def figures(found: Trials, reduced: Trials, measured: Trials | None) -> list[Fig
             _bars(found, difference, "N", name),
             **bars,
         ),
-        draw(
-            "figure7",
-            f"Errors of the rotations, as figure 7. {turns}",
-            _turns(found, turned, name.lower()),
-            **plots,
-        ),
+        draw("figure7", f"Errors of the rotations, as figure 7. {turns}", _turns(found, turned, name.lower()), **plots),
         draw(
             "figure8",
             f"Errors of the rotations over all trials, as figure 8. {turns}",

@@ -6,6 +6,7 @@ import math
 
 from pliant.experiments.base import Figure
 from pliant.experiments.pictures import frames
+from pliant.robots import build_robot
 from pliant.walking.trials import COURSES
 from pliant.walking.walk import WalkRow, run_walk
 
@@ -17,8 +18,6 @@ UNDER = (-0.02, 0.09)
 
 def crossing(feet: str, height: float, robot: str, seed: int) -> tuple[object, list[object], int]:
     """Walk over one bar; return the scene with its cameras, qpos every 20 ms, and the row at which a foot is on it."""
-    from pliant.robots import build_robot
-
     course = COURSES[robot]
     bar, goal, duration = 0.64 * course.length, 1.1 * course.length, 10.0 * math.sqrt(course.length)
     trace: list[WalkRow] = []

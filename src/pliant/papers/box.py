@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 
 from pliant.base.errors import PliantError
@@ -15,8 +16,8 @@ from pliant.experiments.base import Context, Figure, Result, Statement, Table, T
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import Band, Level, Line, Note, Panel, draw
 from pliant.experiments.pictures import frames
+from pliant.joints.qbmove_5dof.build import BALL
 from pliant.papers._box_push import (
-    BALL,
     BAND,
     BOX_MASS,
     HOLD,
@@ -36,7 +37,6 @@ from pliant.papers._box_push import (
 )
 
 if TYPE_CHECKING:
-    import mujoco
     from numpy.typing import ArrayLike
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
@@ -71,11 +71,9 @@ def judge_pushes(options: BoxOptions, runs: Mapping[str, Push]) -> list[Statemen
                     "soft: largest displacement of the box", slid, high=STAYED, unit="m",
                     source="section 4.2.3: the arm cannot move the box; 0.1 mm is ours",
                 ),
-                Target(
-                    "soft: way of the tip beyond the first contact", soft.advance, high=STOPPED, unit="m",
-                    source="section 4.2.3: the box stops the movement; 5 mm is ours",
-                    note="A tip that slips over the box would pass the box without moving it.",
-                ),
+                Target("soft: way of the tip beyond the first contact", soft.advance, high=STOPPED, unit="m",
+                       source="section 4.2.3: the box stops the movement; 5 mm is ours",
+                       note="A tip that slips over the box would pass the box without moving it."),
             ],
             found=f"The box moves {1e3 * slid:.2f} mm; the tip ends "
             f"{1e3 * soft.advance:.1f} mm beyond the first contact, {1e3 * soft.remaining:.0f} mm short of its goal.",
@@ -140,12 +138,9 @@ def judge_goals(sweep: GoalSweep) -> list[Statement]:
             what="One commanded path is stopped by the box when the arm is soft and completed when it is stiff.",
             where="section 4.2.3, figure 14",
             targets=[
-                Target(
-                    "range of pushes at which the soft arm is stopped and the stiff one reaches its goal",
-                    low=0.01,
-                    unit="m",
-                    source="section 4.2.3; a range of 10 mm instead of a single goal is ours",
-                ).measure(width)
+                Target("range of pushes at which the soft arm is stopped and the stiff one reaches its goal",
+                       low=0.01, unit="m",
+                       source="section 4.2.3; a range of 10 mm instead of a single goal is ours").measure(width)
             ],
             found=found,
             rests_on="The arm and its path were never published.",
@@ -155,19 +150,16 @@ def judge_goals(sweep: GoalSweep) -> list[Statement]:
             where="section 4.2.3, figure 14",
             found="Only photographs of the real arm were published; there is no number to compare with.",
         ),
-    ]
+    ]  # fmt: skip
 
 
 def verify(options: BoxOptions, runs: Mapping[str, Push]) -> list[Target]:
     """Check forces and torques of the pushes by statics and Coulomb's law."""
     return [
         *(
-            Target(
-                f"{name}: springs' torque less gravity and contact force, at the end",
-                high=1.02 * JOINT_FRICTION,
-                unit="N m",
-                source="ours: statics; at rest the joints' friction holds at most 0.025 N m",
-            ).measure(run.unbalanced)
+            Target(f"{name}: springs' torque less gravity and contact force, at the end", high=1.02 * JOINT_FRICTION,
+                   unit="N m",
+                   source="ours: statics; at rest the joints' friction holds at most 0.025 N m").measure(run.unbalanced)
             for name, run in runs.items()
         ),
         Target(
@@ -177,7 +169,7 @@ def verify(options: BoxOptions, runs: Mapping[str, Push]) -> list[Target]:
             source="ours: Coulomb's law with the friction of the options",
             note="The tip also presses the box down or lifts it, which changes the normal force.",
         ).measure(runs["stiff"].friction_ratio(options.box_friction)),
-    ]
+    ]  # fmt: skip
 
 
 VARIANTS: tuple[tuple[str, dict[str, object]], ...] = (
@@ -198,8 +190,6 @@ VARIANTS: tuple[tuple[str, dict[str, object]], ...] = (
 
 def _scene(options: BoxOptions) -> mujoco.MjModel:
     """Return arm and box with a camera at their side and a stick at the first place of the box's face."""
-    import mujoco
-
     robot = build_arm(options, PRESETS["soft"], 1e-3)
     face = options.face + BALL
     world = robot.spec.worldbody

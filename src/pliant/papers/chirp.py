@@ -11,12 +11,15 @@ import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.base.options import option
+from pliant.engine import MujocoEngine
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import read_curves
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import BESIDE, Line, Panel, draw
 from pliant.experiments.runs import drive
 from pliant.experiments.trace import Trace
+from pliant.laws import PID, DCMotor
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,8 +107,6 @@ def runs_of(options: ChirpOptions) -> dict[str, Run]:
 
 def build_joint(run: Run, timestep: float) -> Robot:
     """Return the one-joint robot of a chirp, in mode 6."""
-    from pliant.robots import build_robot
-
     robot = build_robot(
         "qbmove-1dof",
         {
@@ -129,8 +130,6 @@ def simulate(run: Run, timestep: float = TIMESTEP, progress: Callable[[float], N
     Returns:
         "time", "joint/position", "joint/equilibrium", every millisecond or every step if that is longer.
     """
-    from pliant.engine import MujocoEngine
-
     engine = MujocoEngine(build_joint(run, timestep))
     duration = run.options.duration
     steps = round(duration / timestep)
@@ -164,8 +163,6 @@ def servo_amplitude(f: ArrayLike) -> Array:
 
     |kp / (kp - J w^2 + j w (D + kd))| times the chirp's amplitude.
     """
-    from pliant.laws import PID, DCMotor
-
     motor, pid = DCMotor(), PID()
     w = 2.0 * math.pi * np.asarray(f)
     return AMPLITUDE * np.abs(pid.kp / (pid.kp - motor.inertia * w * w + 1j * w * (motor.damping + pid.kd)))
@@ -184,13 +181,9 @@ def judge_peaks(peaks: Mapping[str, float], measured: Mapping[str, float] | None
         ours, real = peaks[behaviour], measured.get(behaviour, peaks[f"{behaviour}, identified springs"])
         other = "measured" if behaviour in measured else "identified springs"
         targets.append(
-            Target(
-                f"{behaviour}: peak deflection of the simulated link over the real one's",
-                equals=1.0,
-                tolerance=SIMILAR,
-                source="section 4.2.1: similar; 25 % is ours",
-            ).measure(ours / real)
-        )
+            Target(f"{behaviour}: peak deflection of the simulated link over the real one's", equals=1.0,
+                   tolerance=SIMILAR, source="section 4.2.1: similar; 25 % is ours").measure(ours / real)
+        )  # fmt: skip
         found.append(f"{behaviour} {ours:.4f} rad against {real:.4f} rad ({other})")
     unknown = "The curves of the real joint were never published as numbers."
     return [
@@ -220,13 +213,9 @@ def judge_peaks(peaks: Mapping[str, float], measured: Mapping[str, float] | None
 
 def verify_servo(name: str, amplitude: float, frequency: float) -> Target:
     """Check the amplitude of the motors' equilibrium against the servo's transfer function."""
-    return Target(
-        f"{name}: amplitude of the motors' equilibrium at {frequency:.1f} Hz",
-        equals=float(servo_amplitude(frequency)),
-        relative=0.02,
-        unit="rad",
-        source="ours: transfer function of the PD servo",
-    ).measure(amplitude)
+    return Target(f"{name}: amplitude of the motors' equilibrium at {frequency:.1f} Hz",
+                  equals=float(servo_amplitude(frequency)), relative=0.02, unit="rad",
+                  source="ours: transfer function of the PD servo").measure(amplitude)  # fmt: skip
 
 
 def verify_sticking(run: Run, largest: float) -> Target | None:
@@ -276,10 +265,7 @@ def verify_time_step(context: Context, chosen: list[Run], peaks: Mapping[str, fl
         amplitude = response(coarse["time"], coarse["joint/position"], at, run.options.duration)
         changes.append(abs(float(amplitude.max() / peaks[run.name]) - 1.0))
     return Target(
-        "change of the largest amplitude with twice the time step",
-        max(changes),
-        high=0.01,
-        source="ours: convergence",
+        "change of the largest amplitude with twice the time step", max(changes), high=0.01, source="ours: convergence"
     )
 
 

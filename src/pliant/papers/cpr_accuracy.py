@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant import rods
 from pliant.base.options import option
-from pliant.base.spatial import cross, vee
+from pliant.base.spatial import cross, exp_so3, pose, vee
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.panels import DASHED, Item, Level, Line, Panel, draw
 from pliant.papers.cpr_planar import PAPER
@@ -16,7 +17,6 @@ from pliant.papers.cpr_planar import PAPER
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pliant.rods import ContinuumParallelRobot, Rod, Solution
 
 LIMITS = {"fast": 1e-5, "accurate": 1e-6}
 """Largest error of a joint value against 400 steps [m], as documented."""
@@ -44,7 +44,7 @@ class AccuracyOptions:
     """Length of the rod at which the printed moment equation is tried; at 1 m its error vanishes."""
 
 
-def shoot(rod: Rod, length: float, wrench: NDArray, base: NDArray, gravity: NDArray, *, printed: bool) -> NDArray:
+def shoot(rod: rods.Rod, length: float, wrench: NDArray, base: NDArray, gravity: NDArray, *, printed: bool) -> NDArray:
     """Integrate one round straight rod with scipy's DOP853, without any code of the solver.
 
     Args:
@@ -77,7 +77,7 @@ def shoot(rod: Rod, length: float, wrench: NDArray, base: NDArray, gravity: NDAr
     return solve_ivp(slope, (0.0, 1.0), start, method="DOP853", rtol=1e-11, atol=1e-13).y[:, -1]
 
 
-def symmetric_home(robot: ContinuumParallelRobot, plate_gravity: float, *, printed: bool) -> float:
+def symmetric_home(robot: rods.ContinuumParallelRobot, plate_gravity: float, *, printed: bool) -> float:
     """Return the length of the limbs of a symmetric extensible hexapod at home, by scipy alone [m].
 
     At home all limbs are mirror images, so one limb suffices: its joint sits on the plate, its tip's axis is the
@@ -116,7 +116,7 @@ def printed_orientation_error(R_joint: NDArray, R_tip: NDArray) -> NDArray:
     return vee(R_joint.T @ R_tip - R_joint @ R_tip.T)
 
 
-def independent_lengths(start: Solution, *, printed: bool) -> NDArray:
+def independent_lengths(start: rods.Solution, *, printed: bool) -> NDArray:
     """Return the rod lengths of a robot of extensible limbs at a plate pose, without the package's solver.
 
     Newton's method with finite differences on single shooting, all rods at once, Runge and Kutta's method of fourth
@@ -192,9 +192,7 @@ def independent_lengths(start: Solution, *, printed: bool) -> NDArray:
 
 def moment_statement(options: AccuracyOptions) -> Statement:
     """Judge the moment balance of equation 2 on a cantilever with a force at its tip."""
-    from pliant.rods import Rod, Round
-
-    rod = Rod(length=options.length, section=Round(radius=1e-3))
+    rod = rods.Rod(length=options.length, section=rods.Round(radius=1e-3))
     force = 1e-5
     base = np.array([force, 0.0, 0.0, 0.0, force * options.length, 0.0])
     left = {
@@ -219,14 +217,11 @@ def moment_statement(options: AccuracyOptions) -> Statement:
 
 def torsion_statement() -> Statement:
     """Judge the printed torsional stiffness on a rod under a torque."""
-    from pliant.base.spatial import pose
-    from pliant.rods import ContinuumParallelRobot, DistalJoint, Limb, RobotDescription, Rod, Round
-
-    rod = Rod(length=1.0, section=Round(radius=1e-3), density=0.0)
-    limb = Limb(rod=rod, distal=DistalJoint(kind="fixed"))
-    d = RobotDescription(name="rod", limbs=(limb,), gravity=(0.0, 0.0, 0.0), home=pose((0.0, 0.0, 1.0)))
+    rod = rods.Rod(length=1.0, section=rods.Round(radius=1e-3), density=0.0)
+    limb = rods.Limb(rod=rod, distal=rods.DistalJoint(kind="fixed"))
+    d = rods.RobotDescription(name="rod", limbs=(limb,), gravity=(0.0, 0.0, 0.0), home=pose((0.0, 0.0, 1.0)))
     torque = 0.01
-    X = ContinuumParallelRobot(d).solve_dgm(np.zeros(0), (0.0, 0.0, 0.0, 0.0, 0.0, torque)).plate_pose
+    X = rods.ContinuumParallelRobot(d).solve_dgm(np.zeros(0), (0.0, 0.0, 0.0, 0.0, 0.0, torque)).plate_pose
     twist = float(np.arctan2(X[1, 0], X[0, 0]))
     second = np.pi * 1e-3**4 / 4.0
     ratio = torque * rod.length / (rod.young_modulus * 2.0 * second) / twist
@@ -242,7 +237,7 @@ def torsion_statement() -> Statement:
     )  # fmt: skip
 
 
-def orientation_statement(solution: Solution) -> Statement:
+def orientation_statement(solution: rods.Solution) -> Statement:
     """Judge the printed orientation error where the joints are assembled."""
     X = solution.plate_pose
     worst = 0.0
@@ -267,10 +262,7 @@ def orientation_statement(solution: Solution) -> Statement:
 
 def till_statement(context: Context, options: AccuracyOptions, count: int) -> tuple[Statement, Target, Table]:
     """Judge the comparison of rod lengths with the simulator of Till et al., and check the solver against another."""
-    from pliant.base.spatial import exp_so3, pose
-    from pliant.rods import load_robot
-
-    robot = load_robot(TILL)
+    robot = rods.load_robot(TILL)
     rng = context.rng
     middle = pose((0.0, 0.0, robot.description.home[2, 3]), exp_so3([0.0, 0.0, options.till_yaw]))
     home = robot.solve_igm(middle)
@@ -315,7 +307,7 @@ def till_statement(context: Context, options: AccuracyOptions, count: int) -> tu
     )  # fmt: skip
 
 
-def convergence_target(solution: Solution) -> tuple[Target, NDArray, NDArray]:
+def convergence_target(solution: rods.Solution) -> tuple[Target, NDArray, NDArray]:
     """Return the check of the order of convergence, the numbers of steps and the errors of a tip [m]."""
     steps = np.array([2, 3, 4, 6, 8])
     exact = solution.centreline(0, 401).position[-1]
@@ -327,9 +319,7 @@ def convergence_target(solution: Solution) -> tuple[Target, NDArray, NDArray]:
 
 def home_targets() -> tuple[list[Target], Table]:
     """Return the checks of the 6EFR at home against scipy and the published solver, and their table."""
-    from pliant.rods import load_robot
-
-    hexapod = load_robot("Stewart_Gough_6EFR")
+    hexapod = rods.load_robot("Stewart_Gough_6EFR")
     ours = float(hexapod.home().q.mean())
     lengths = {key: symmetric_home(hexapod, 9.81, printed=key == "printed") for key in REFERENCE}
     published = {key: symmetric_home(hexapod, 9.8, printed=key == "printed") for key in REFERENCE}
@@ -360,13 +350,10 @@ def home_targets() -> tuple[list[Target], Table]:
 
 def setting_targets(
     context: Context, options: AccuracyOptions, count: int
-) -> tuple[list[Target], dict[str, list[float]], Solution]:
+) -> tuple[list[Target], dict[str, list[float]], rods.Solution]:
     """Return the checks of both accuracy settings at random poses, their errors [m], and the last solution."""
-    from pliant.base.spatial import exp_so3, pose
-    from pliant.rods import load_robot
-
     rng = context.rng
-    robot = load_robot("Stewart_Gough_6PFR")
+    robot = rods.load_robot("Stewart_Gough_6PFR")
     errors: dict[str, list[float]] = {name: [] for name in LIMITS}
     tips, d, exact = [], robot.description, robot.home()
     for k in context.track(range(count), "random poses", low=0.05, high=0.5):
@@ -374,7 +361,7 @@ def setting_targets(
         X = pose(d.home[:3, 3] + move[:3], exp_so3(move[3:]) @ d.home[:3, :3])
         exact = robot.solve_igm(X, start=robot.solve_igm(X).with_steps(400))
         for name in LIMITS:
-            found = load_robot("Stewart_Gough_6PFR", accuracy=name).solve_igm(X)
+            found = rods.load_robot("Stewart_Gough_6PFR", accuracy=name).solve_igm(X)
             errors[name].append(float(np.abs(found.q - exact.q).max()))
         if k < 3:
             for i, limb in enumerate(d.limbs):
@@ -410,7 +397,7 @@ def cpr_accuracy(context: Context, options: AccuracyOptions) -> Result:
         "accuracy settings are compared with 400 steps a rod, and rods with scipy's DOP853, which shares no code.",
         assumptions=[
             "The paper compares unnamed configurations of Till's robot: here they are drawn at random around the pose "
-            "that is stored for it.",
+            "that is stored for it."
         ],
     )
     count = 5 if context.quick else 25

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant import rods
 from pliant.base.numerics import GRAVITY
 from pliant.base.options import option
+from pliant.base.spatial import pose
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
 from pliant.experiments.panels import DASHED, Line, Panel, draw
@@ -17,10 +19,11 @@ from pliant.papers.cpr_planar import PAPER, film_of_paths
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pliant.rods import ContinuumParallelRobot, Solution
 
 E, G, RADIUS, LENGTH = 200e9, 80e9, 1e-3, 1.0
 EI = E * np.pi * RADIUS**4 / 4.0
+DOWN = (0.0, 0.0, -1.0, 0.0, 0.0, 0.0)
+"""Unit load on a plate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,34 +36,17 @@ class BucklingOptions:
     """Load on the hexapods at which the search for their limit ends."""
 
 
-def column(kind: str) -> ContinuumParallelRobot:
+def column(kind: str) -> rods.ContinuumParallelRobot:
     """Return a robot of vertical rods under a plate: "free" (one rod, its tip free) or "sway" (four, clamped to it)."""
-    from pliant.base.spatial import pose
-    from pliant.rods import ContinuumParallelRobot, DistalJoint, Limb, RobotDescription, Rod, Round
-
-    rod = Rod(length=LENGTH, section=Round(radius=RADIUS), young_modulus=E, shear_modulus=G, density=0.0)
+    rod = rods.Rod(length=LENGTH, section=rods.Round(radius=RADIUS), young_modulus=E, shear_modulus=G, density=0.0)
     places = [(0.0, 0.0)] if kind == "free" else [(0.2, 0.2), (-0.2, 0.2), (-0.2, -0.2), (0.2, -0.2)]
     limbs = tuple(
-        Limb(rod=rod, base=pose((x, y, 0.0)), distal=DistalJoint(kind="fixed", pose=pose((x, y, 0.0))), name=f"rod{k}")
-        for k, (x, y) in enumerate(places)
+        rods.Limb(rod=rod, base=at, distal=rods.DistalJoint(kind="fixed", pose=at), name=f"rod{k}")
+        for k, at in enumerate(pose((x, y, 0.0)) for x, y in places)
     )
-    return ContinuumParallelRobot(
-        RobotDescription(name=kind, limbs=limbs, gravity=(0.0, 0.0, 0.0), home=pose((0.0, 0.0, LENGTH)))
+    return rods.ContinuumParallelRobot(
+        rods.RobotDescription(name=kind, limbs=limbs, gravity=(0.0, 0.0, 0.0), home=pose((0.0, 0.0, LENGTH)))
     )
-
-
-def critical_load(robot: ContinuumParallelRobot, low: float, high: float) -> tuple[float, float]:
-    """Return the load on the plate at which the straight equilibrium loses its stability [N], and the last index."""
-    start = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -low, 0.0, 0.0, 0.0))
-    index = 0
-    while high - low > 1e-5 * high:
-        middle = 0.5 * (low + high)
-        s = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -middle, 0.0, 0.0, 0.0), start=start, branch="smooth", restarts=0)
-        if s.morse_index == 0:
-            low = middle
-        else:
-            high, index = middle, s.morse_index
-    return 0.5 * (low + high), float(index)
 
 
 def elastica_angle(ratio: float) -> float:
@@ -83,17 +69,18 @@ def euler_targets(context: Context) -> tuple[list[Target], list[list]]:
     rows, targets = [], []
     for kind, text in (("free", "one rod, tip free"), ("sway", "four rods, plate free to sway")):
         context.progress(0.1, text)
-        found, index = critical_load(column(kind), 0.5 * euler[kind], 1.5 * euler[kind])
-        rows.append([text, round(euler[kind], 5), round(found, 5), int(index)])
+        found, index = rods.critical_load(column(kind), np.zeros(0), DOWN, 0.5 * euler[kind], 1.5 * euler[kind])
+        rows.append([text, round(euler[kind], 5), round(found, 5), index])
         targets += [
             Target(f"{text}: critical load", found, equals=float(euler[kind]), relative=2e-3, unit="N",
                    source="ours: Euler's load"),
-            Target(f"{text}: unstable directions beyond", index, equals=2.0, source="ours: two planes of bending"),
+            Target(f"{text}: unstable directions beyond", float(index), equals=2.0,
+                   source="ours: two planes of bending"),
         ]  # fmt: skip
     return targets, rows
 
 
-def bent_columns(options: BucklingOptions, ratios: Sequence[float]) -> list[Solution]:
+def bent_columns(options: BucklingOptions, ratios: Sequence[float]) -> list[rods.Solution]:
     """Return a buckled column under falling ratios of its critical load, all larger than 1."""
     euler = np.pi**2 * EI / (4.0 * LENGTH**2)
     robot, side = column("free"), options.side_load
@@ -132,34 +119,9 @@ def elastica(options: BucklingOptions, count: int) -> tuple[list[Target], np.nda
 HEXAPODS = ("Stewart_Gough_6PFF", "Stewart_Gough_6PFR", "Stewart_Gough_6PFS")
 
 
-def load_until_unstable(name: str, options: BucklingOptions) -> tuple[np.ndarray, list[Solution]]:
-    """Load a hexapod with locked joints until no stable equilibrium is left; return loads [N] and equilibria."""
-    from pliant.rods import NoEquilibrium, load_robot
-
-    hexapod = load_robot(name)
-    s = hexapod.home()
-    q = s.q
-    loads, found, step, load = [0.0], [s], 0.25, 0.0
-    while s.morse_index == 0 and step > 1e-3 and load < options.largest_load:
-        try:
-            trial = hexapod.solve_dgm(
-                q, (0.0, 0.0, -(load + step), 0.0, 0.0, 0.0), start=s, branch="smooth", restarts=0
-            )
-        except NoEquilibrium:
-            step *= 0.5
-            continue
-        if trial.morse_index:
-            step *= 0.5
-            continue
-        s, load = trial, load + step
-        loads.append(load)
-        found.append(s)
-    return np.array(loads), found
-
-
 def largest_load(name: str, options: BucklingOptions) -> tuple[Target, np.ndarray, np.ndarray]:
     """Load a hexapod until no stable equilibrium is left; return a check, loads and stiffnesses."""
-    loads, found = load_until_unstable(name, options)
+    loads, found = rods.load_until_unstable(rods.load_robot(name).home(), DOWN, options.largest_load)
     stiffness = np.array([s.smallest_stiffness for s in found])
     weight = found[0].robot.description.plate.mass * GRAVITY
     target = Target(
@@ -174,7 +136,7 @@ def _films(context: Context, options: BucklingOptions) -> list[Film]:
     ratios = 1.0 + np.linspace(1.2**0.5, 2e-3**0.5, 81) ** 2
     shown = {"column": bent_columns(options, ratios.tolist())[::-1]}
     for name in HEXAPODS[:2]:
-        shown[name[14:]] = load_until_unstable(name, options)[1]
+        shown[name[14:]] = rods.load_until_unstable(rods.load_robot(name).home(), DOWN, options.largest_load)[1]
     return [
         film_of_paths(
             shown,

@@ -6,20 +6,21 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 
+from pliant import rods
 from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
 from pliant.experiments.panels import DASHED, Level, Line, Panel, draw, lines
 from pliant.experiments.trace import Recorder, Trace
 from pliant.papers.cpr_planar import PAPER
+from pliant.simulation.pose_track import PoseTrack
 
 if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.parallel.model import MechanismState, ParallelOptions
-    from pliant.rods import ContinuumParallelRobot
-    from pliant.simulation.pose_track import PoseTrack
 
 FINE_STEP = 2.5e-4  # [s]: a quarter of the other models', whose integrator damps the swing
 
@@ -38,7 +39,6 @@ class DynamicsOptions:
 
 def start(robot: Robot) -> MechanismState:
     """Return a robot at rest in a simulation of its own."""
-    import mujoco
 
     from pliant.parallel.model import mechanism_of
 
@@ -48,7 +48,9 @@ def start(robot: Robot) -> MechanismState:
     return state
 
 
-def settled_error(statics: ContinuumParallelRobot, options: ParallelOptions, move: float = 0.03) -> tuple[float, float]:
+def settled_error(
+    statics: rods.ContinuumParallelRobot, options: ParallelOptions, move: float = 0.03
+) -> tuple[float, float]:
     """Return the plate's distance from the direct model after the joints moved [m], and simulated by wall seconds."""
     from pliant.parallel.model import build_parallel, settle
 
@@ -68,7 +70,7 @@ def settled_error(statics: ContinuumParallelRobot, options: ParallelOptions, mov
 
 
 def swing(
-    statics: ContinuumParallelRobot,
+    statics: rods.ContinuumParallelRobot,
     segments: int,
     seconds: float,
     timestep: float = 1e-3,
@@ -102,7 +104,7 @@ def swing(
     return recorder.trace(), goal.plate_pose[:3, 3]
 
 
-def segment_row(statics: ContinuumParallelRobot, variant: str, segments: int, move: float) -> list[float]:
+def segment_row(statics: rods.ContinuumParallelRobot, variant: str, segments: int, move: float) -> list[float]:
     """Return segments, settled error [m], error of a rod's frequency [%] and simulated by wall seconds of a model."""
     from pliant.parallel.model import ParallelOptions, first_frequency
 
@@ -167,12 +169,9 @@ def pitch_target(pitch: float) -> Target:
 
 
 def _films(context: Context, options: DynamicsOptions) -> list[Film]:
-    from pliant.rods import load_robot
-    from pliant.simulation.pose_track import PoseTrack
-
     tracks = {name: PoseTrack(0.005) for name in ("Stewart_Gough_6PFR", "Stewart_Gough_6PFS")}
     for name, track in tracks.items():
-        swing(load_robot(name), 8, 1.0, track=track)
+        swing(rods.load_robot(name), 8, 1.0, track=track)
     return [
         film_of_tracks(
             {name[14:]: track for name, track in tracks.items()},
@@ -195,9 +194,7 @@ def _films(context: Context, options: DynamicsOptions) -> list[Film]:
 )
 def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
     """Simulate parallel robots in MuJoCo and compare them with their statics and with beam theory."""
-    from pliant.rods import catalogue, load_robot
-
-    names = ["Stewart_Gough_6PFR", "RERRFR"] if context.quick else list(catalogue())
+    names = ["Stewart_Gough_6PFR", "RERRFR"] if context.quick else list(rods.catalogue())
     result = Result(
         summary="The description of the statics becomes a MuJoCo model that starts at rest in an equilibrium. Its "
         "plate must settle where the direct model says after the joints moved, a rod must swing as the beam "
@@ -229,7 +226,7 @@ def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
             rows=rows,
         )
     )
-    statics = load_robot("Stewart_Gough_6PFR")
+    statics = rods.load_robot("Stewart_Gough_6PFR")
     counts = {
         "chain": [4, 6, 8] if context.quick else [4, 6, 8, 12, 16, 24],
         "flex": [8] if context.quick else [8, 12, 16, 24],

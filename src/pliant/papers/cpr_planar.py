@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant import rods
 from pliant.base.options import option
+from pliant.base.spatial import pose, rotation_from_rpy
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, Shot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pliant.rods import ContinuumParallelRobot, Path, Solution
 
 PAPER = "Gotelli et al. 2022, A Gazebo Simulator for Continuum Parallel Robots, ARK 2022, hal-03594927"
 INVERSE = {"3ER": "3EFR, three extensible limbs", "3PR": "3PFR, prismatic bases", "3RR": "3RFR, revolute bases"}
 """Robots of figures 3d to 3f."""
 START = {"3PR": (-0.249776, -0.285377, -0.359053)}
 """Joint values of the robot's own file to start from [m]; at its home pose a rod stands near its limit point."""
-SAVED = {
-    "RERRFR": {
-        "initial_config": ((0.171531, -3.141593, 0.6729), (0.4358885, 0.5187972, -1.11321)),
-    },
-}
+SAVED = {"RERRFR": {"initial_config": ((0.171531, -3.141593, 0.6729), (0.4358885, 0.5187972, -1.11321))}}
 """Joint values and plate poses that the published software stores (robot_config.yaml, user_parameters_vectors)."""
 SAVED_LIMIT = 1e-4
 """Agreement that section 5 reports [m]."""
@@ -67,10 +63,7 @@ def saved_configuration(name: str, key: str, q: Sequence[float], numbers: Sequen
     Returns:
         A target on the distance of the plate's origins, and that distance [m].
     """
-    from pliant.base.spatial import pose, rotation_from_rpy
-    from pliant.rods import load_robot
-
-    robot = load_robot(name)
+    robot = rods.load_robot(name)
     v = np.asarray(numbers, dtype=float)
     # Rx Ry Rz is the transpose of the usual order with the angles reversed in sign.
     stored = v if robot.planar else pose(v[:3], rotation_from_rpy(-v[3:]).T)
@@ -88,54 +81,25 @@ def saved_configuration(name: str, key: str, q: Sequence[float], numbers: Sequen
     )  # fmt: skip
 
 
-def round_trip(path: Path) -> float:
-    """Return the largest difference between the plate's poses and the direct model at their joint values [m].
-
-    The direct model starts from another pose of the path.
-    """
-    worst = 0.0
-    picks = np.linspace(0, len(path) - 1, 25).astype(int)
-    for before, k in pairwise(picks):
-        s = path[int(k)]
-        back = s.robot.solve_dgm(s.q, s.wrench, start=path[int(before)])
-        worst = max(worst, float(np.abs(back.plate_pose - s.plate_pose).max()))
-    return worst
-
-
-def plane_balance(solution: Solution) -> float:
-    """Return the largest force or moment left on the plate, from the rods' shapes alone [N, N m]."""
-    X = solution.plate_pose
-    total = np.array(solution.wrench, dtype=float)
-    d = solution.robot.description
-    gravity = d.plate.mass * np.asarray(d.gravity)
-    total[:3] += gravity
-    total[3:] += np.cross(X[:3, :3] @ np.asarray(d.plate.com), gravity)
-    for i in range(len(d.limbs)):
-        line = solution.centreline(i, 201)
-        total[:3] -= line.force[-1]
-        total[3:] -= line.moment[-1] + np.cross(line.position[-1] - X[:3, 3], line.force[-1])
-    return float(np.abs(total).max())
-
-
-def follow_paths(context: Context, options: PlanarOptions) -> tuple[dict[str, Path], dict[str, float]]:
+def follow_paths(context: Context, options: PlanarOptions) -> tuple[dict[str, rods.Path], dict[str, float]]:
     """Move the four robots; return paths and seconds per row by robot.
 
     The robot of figures 3a to 3c is moved by its joints, in two straight lines.
     """
-    from pliant.rods import load_robot
-
     rows = 60 if context.quick else 400
     load = (options.force, 0.0, 0.0)
-    paths: dict[str, Path] = {}
+    paths: dict[str, rods.Path] = {}
     seconds: dict[str, float] = {}
 
-    def run(name: str, robot: ContinuumParallelRobot, path: np.ndarray, start: Solution, inverse: bool) -> None:
+    def run(
+        name: str, robot: rods.ContinuumParallelRobot, path: np.ndarray, start: rods.Solution, inverse: bool
+    ) -> None:
         began = time.perf_counter()
         paths[name] = robot.follow(path, load, start=start, inverse=inverse)
         seconds[name] = (time.perf_counter() - began) / len(path)
 
     context.progress(0.05, "RERRFR")
-    mixed = load_robot("RERRFR")
+    mixed = rods.load_robot("RERRFR")
     home = mixed.home()
     moves = np.array([[0.0, 0.0, 0.0], [0.25, -0.15, 0.06], [-0.2, 0.25, 0.1]])
     t = np.linspace(0.0, 1.0, rows)[:, None]
@@ -143,24 +107,24 @@ def follow_paths(context: Context, options: PlanarOptions) -> tuple[dict[str, Pa
     run("RERRFR", mixed, table, home, False)
     for share, name in zip((0.2, 0.45, 0.7), INVERSE):
         context.progress(share, name)
-        robot = load_robot(name)
+        robot = rods.load_robot(name)
         home = robot.solve_dgm(START[name]) if name in START else robot.home()
         run(name, robot, loop_poses(home.pose2d, rows, options.radius, options.turn), home, True)
     return paths, seconds
 
 
-def path_targets(name: str, path: Path) -> list[Target]:
+def path_targets(name: str, path: rods.Path) -> list[Target]:
     """Return what a figure of a moving robot shows, in numbers: equilibria of both models, balanced and stable."""
     shown = [path[int(k)] for k in np.linspace(0, len(path) - 1, 9)]
     index = max(s.morse_index for s in shown)
     out = [
         Target(f"{name}: largest scaled residual", float(path.residual.max()), high=1e-8, source="ours: convergence"),
         Target(
-            f"{name}: direct against inverse model", round_trip(path), high=1e-6, unit="m",
+            f"{name}: direct against inverse model", rods.round_trip(path), high=1e-6, unit="m",
             source="section 3.2: one framework for both models",
         ),
         Target(
-            f"{name}: force left on the plate", max(map(plane_balance, shown)), high=1e-5, unit="N, N m",
+            f"{name}: force left on the plate", max(map(rods.plate_imbalance, shown)), high=1e-5, unit="N, N m",
             source="equation 9",
         ),
         Target(
@@ -179,7 +143,7 @@ def path_targets(name: str, path: Path) -> list[Target]:
 
 
 def film_of_paths(
-    paths: Mapping[str, Sequence[Solution]], *, rows: int = 101, seconds: float = 4.0, **about: object
+    paths: Mapping[str, Sequence[rods.Solution]], *, rows: int = 101, seconds: float = 4.0, **about: object
 ) -> Film:
     """Return a film of robots that go through equilibria, side by side.
 
@@ -237,8 +201,6 @@ PATHS = {
 )
 def cpr_planar(context: Context, options: PlanarOptions) -> Result:
     """Move four planar robots of elastic rods: one by joint values, three by plate poses."""
-    from pliant.rods import catalogue, load_robot
-
     result = Result(
         summary="The robot of two revolute joints and one extensible limb is moved by its joints (direct model, "
         "figures 3a to 3c of the paper), those with three extensible, prismatic and revolute limbs by their plate "
@@ -246,7 +208,7 @@ def cpr_planar(context: Context, options: PlanarOptions) -> Result:
         assumptions=[
             "The paper prints neither the paths nor the loads of its figure: the plate moves on a circle of "
             f"{1e3 * options.radius:g} mm with a turn of {options.turn:g} rad here, "
-            f"under a force of {options.force:g} N. 3PFR starts at the joint values stored in its file.",
+            f"under a force of {options.force:g} N. 3PFR starts at the joint values stored in its file."
         ],
     )
     paths, seconds = follow_paths(context, options)
@@ -255,7 +217,7 @@ def cpr_planar(context: Context, options: PlanarOptions) -> Result:
     for name, path in paths.items():
         result.statements.append(_path_statement(name, path, targets[name]))
     context.progress(0.85, "robots of the published software")
-    result.statements.append(generality(tuple(n for n in catalogue() if load_robot(n).planar), "planar"))
+    result.statements.append(generality(tuple(n for n in rods.catalogue() if rods.load_robot(n).planar), "planar"))
     (name, entries), *_ = SAVED.items()
     (key, (q, pose)), *_ = entries.items()
     target, gap = saved_configuration(name, key, q, pose)
@@ -281,7 +243,7 @@ def cpr_planar(context: Context, options: PlanarOptions) -> Result:
     return result
 
 
-def _path_statement(name: str, path: Path, targets: list[Target]) -> Statement:
+def _path_statement(name: str, path: rods.Path, targets: list[Target]) -> Statement:
     """Judge a robot of figure 3 by the paper's targets of its path."""
     what, where = PATHS[name]
     first, last = path[0].plate_pose[:2, 3], path[len(path) // 2].plate_pose[:2, 3]
@@ -296,7 +258,7 @@ def _path_statement(name: str, path: Path, targets: list[Target]) -> Statement:
     )
 
 
-def _path_row(name: str, path: Path, seconds: float) -> list[object]:
+def _path_row(name: str, path: rods.Path, seconds: float) -> list[object]:
     """Return a row of the table of paths."""
     index = max(path[int(k)].morse_index for k in np.linspace(0, len(path) - 1, 9))
     return [
@@ -305,7 +267,7 @@ def _path_row(name: str, path: Path, seconds: float) -> list[object]:
     ]  # fmt: skip
 
 
-def _figure(paths: Mapping[str, Path]) -> Figure:
+def _figure(paths: Mapping[str, rods.Path]) -> Figure:
     """Draw the robots of figure 3 along their paths."""
     from pliant.rods.figures import figure_of_robots
 
@@ -327,15 +289,13 @@ def _figure(paths: Mapping[str, Path]) -> Figure:
 
 def generality(names: Sequence[str], kind: str) -> Statement:
     """Judge that one model solves every robot of the published software, whatever its joints."""
-    from pliant.rods import NoEquilibrium, load_robot
-
     solved = 0
     for name in names:
-        robot = load_robot(name)
+        robot = rods.load_robot(name)
         try:
             home = robot.home()
             back = robot.solve_dgm(home.q, home.wrench, start=home)
-        except NoEquilibrium:
+        except rods.NoEquilibrium:
             continue
         solved += bool(np.abs(back.plate_pose - home.plate_pose).max() < 1e-6)
     return Statement(

@@ -6,18 +6,16 @@ import dataclasses
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant import rods
 from pliant.base.options import option
+from pliant.base.spatial import exp_so3, pose
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
 from pliant.experiments.panels import Panel, draw, lines
 from pliant.papers.cpr_planar import PAPER, film_of_paths, generality, path_targets, saved_configuration
-
-if TYPE_CHECKING:
-    from pliant.rods import ContinuumParallelRobot, Path, Solution
 
 ROBOTS = {
     "Stewart_Gough_6PFF": ("6PFF, fixed", 0.0446401),
@@ -51,7 +49,7 @@ SAVED: dict[str, dict[str, tuple[tuple[float, ...], tuple[float, ...]]]] = {
         "initial_config": (
             (0.401058, 0.401058, 0.4010565, 0.4010582, 0.4010582, 0.4010565),
             (0.0, 0.0, 0.3997058, 0.0, 0.0, 0.0),
-        ),
+        )
     },
     "Stewart_Gough_6PFS": {
         "initial_conditions": (
@@ -82,8 +80,6 @@ class StewartOptions:
 
 def circle(home: np.ndarray, rows: int, radius: float = 0.05, tilt: float = 0.1) -> list[np.ndarray]:
     """Return plate poses along a closed path: a circle in x and z, the plate tilting about x and turning about z."""
-    from pliant.base.spatial import exp_so3, pose
-
     out = []
     for t in np.linspace(0.0, 2.0 * np.pi, rows):
         p = home[:3, 3] + radius * np.array([np.sin(t), 0.5 * np.sin(2.0 * t), 1.0 - np.cos(t)])
@@ -91,41 +87,9 @@ def circle(home: np.ndarray, rows: int, radius: float = 0.05, tilt: float = 0.1)
     return out
 
 
-def joint_faults(solution: Solution) -> tuple[float, float, float]:
-    """Return what the drawn rods leave in the plate joints: gap [m], misalignment [rad], moment about free axes [N m].
-
-    Computed from the shapes of the rods alone, without the solver's rows.
-    """
-    X = solution.plate_pose
-    gap = turn = moment = 0.0
-    for i, limb in enumerate(solution.robot.description.limbs):
-        d, line = limb.distal, solution.centreline(i, 201)
-        J = X @ np.asarray(d.pose)
-        attach = np.asarray(d.attach)
-        R = line.rotation[-1] @ attach[:3, :3].T  # axes of the joint, as the rod carries them
-        p = line.position[-1] - R @ attach[:3, 3]
-        gap = max(gap, float(np.linalg.norm(p - J[:3, 3])))
-        M = line.moment[-1] + np.cross(line.position[-1] - p, line.force[-1])
-        a = J[:3, :3] @ np.asarray(d.axis) / np.linalg.norm(d.axis)
-        if d.kind == "fixed":
-            turn = max(turn, float(np.abs(R - J[:3, :3]).max()))
-        elif d.kind == "revolute":
-            turn = max(turn, float(np.linalg.norm(np.cross(R @ np.asarray(d.axis), a))))
-            moment = max(moment, abs(float(M @ a)))
-        elif d.kind == "universal":
-            b = R @ np.asarray(d.axis_2) / np.linalg.norm(d.axis_2)
-            turn = max(turn, abs(float(a @ b)))
-            moment = max(moment, abs(float(M @ a)), abs(float(M @ b)))
-        else:
-            moment = max(moment, float(np.linalg.norm(M)))
-    return gap, turn, moment
-
-
-def with_universal_joints() -> ContinuumParallelRobot:
+def with_universal_joints() -> rods.ContinuumParallelRobot:
     """Return the 6PFS with universal in place of spherical joints, for the row of table 1 without a published robot."""
-    from pliant.rods import ContinuumParallelRobot, load_robot
-
-    d = load_robot("Stewart_Gough_6PFS").description
+    d = rods.load_robot("Stewart_Gough_6PFS").description
     limbs = tuple(
         dataclasses.replace(
             limb,
@@ -133,12 +97,12 @@ def with_universal_joints() -> ContinuumParallelRobot:
         )
         for limb in d.limbs
     )
-    return ContinuumParallelRobot(dataclasses.replace(d, name="6PFU", limbs=limbs))
+    return rods.ContinuumParallelRobot(dataclasses.replace(d, name="6PFU", limbs=limbs))
 
 
-def table_1(configurations: Mapping[str, Solution]) -> Statement:
+def table_1(configurations: Mapping[str, rods.Solution]) -> Statement:
     """Judge table 1 on one tilted configuration of a robot a row."""
-    rows = {name: joint_faults(s) for name, s in configurations.items()}
+    rows = {name: rods.joint_faults(s) for name, s in configurations.items()}
     targets = []
     for name, (gap, turn, moment) in rows.items():
         targets += [
@@ -161,11 +125,9 @@ def table_1(configurations: Mapping[str, Solution]) -> Statement:
     )
 
 
-def follow_path(name: str, options: StewartOptions, rows: int) -> tuple[Path, float]:
+def follow_path(name: str, options: StewartOptions, rows: int) -> tuple[rods.Path, float]:
     """Follow the closed path; return it with the seconds a pose."""
-    from pliant.rods import load_robot
-
-    robot = load_robot(name)
+    robot = rods.load_robot(name)
     home = robot.home()
     poses = circle(home.plate_pose, rows, options.radius, options.tilt)
     load = (0.0, 0.0, -options.load, 0.0, 0.0, 0.0)
@@ -177,13 +139,10 @@ def follow_path(name: str, options: StewartOptions, rows: int) -> tuple[Path, fl
 
 def home_target(name: str) -> Target:
     """Return the check of a robot's joint value at home."""
-    from pliant.rods import load_robot
-
     text, expected = ROBOTS[name]
-    return Target(
-        f"{text.split(',')[0]}: mean joint value at home", float(load_robot(name).home().q.mean()), equals=expected,
-        tolerance=2e-5, unit="m", source="ours: the published solver, built with its equations corrected",
-    )  # fmt: skip
+    return Target(f"{text.split(',')[0]}: mean joint value at home", float(rods.load_robot(name).home().q.mean()),
+                  equals=expected, tolerance=2e-5, unit="m",
+                  source="ours: the published solver, built with its equations corrected")  # fmt: skip
 
 
 def _films(context: Context, options: StewartOptions) -> list[Film]:
@@ -211,8 +170,6 @@ def _films(context: Context, options: StewartOptions) -> list[Film]:
 )
 def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     """Move three hexapods of elastic rods with different plate joints along a closed path."""
-    from pliant.rods import catalogue, load_robot
-
     rows = 100 if context.quick else 500
     result = Result(
         summary="Six vertical rods on sliders carry a plate through fixed, revolute and spherical joints. The plate "
@@ -226,7 +183,7 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
             "which moves the joints by less than 1e-5 m."
         ],
     )
-    paths: dict[str, tuple[Path, float]] = {}
+    paths: dict[str, tuple[rods.Path, float]] = {}
     for k, (name, (text, _)) in enumerate(ROBOTS.items()):
         context.progress(0.05 + 0.22 * k, text)
         path, _ = paths[name] = follow_path(name, options, rows)
@@ -251,7 +208,7 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     tilted["universal"] = universal.solve_igm(tilted["spherical"].plate_pose, (0.0, 0.0, -options.load, 0.0, 0.0, 0.0))
     result.statements.append(table_1(tilted))
     context.progress(0.78, "robots of the published software")
-    result.statements.append(generality(tuple(n for n in catalogue() if not load_robot(n).planar), "spatial"))
+    result.statements.append(generality(tuple(n for n in rods.catalogue() if not rods.load_robot(n).planar), "spatial"))
     found = [
         (name.removeprefix("Stewart_Gough_"), key, *saved_configuration(name, key, *SAVED[name][key]))
         for name, key in context.track([(n, k) for n in SAVED for k in SAVED[n]], "stored", low=0.8, high=0.92)
@@ -279,11 +236,9 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     return result
 
 
-def _path_row(name: str, path: Path, spent: float) -> list[object]:
+def _path_row(name: str, path: rods.Path, spent: float) -> list[object]:
     """Return a row of the table of paths; ``spent`` is the time a pose [s]."""
-    from pliant.rods import load_robot
-
-    home = load_robot(name).home()
+    home = rods.load_robot(name).home()
     strain = 1e3 * max(float(c.bending_strain.max()) for c in home.centrelines())
     return [
         ROBOTS[name][0], round(1e3 * spent, 3), round(1.0 / spent), round(PUBLISHED_TIME / spent),
@@ -304,7 +259,7 @@ def _stored_statement(targets: list[Target], gaps: list[float]) -> Statement:
     )
 
 
-def _figures(paths: Mapping[str, Path]) -> list[Figure]:
+def _figures(paths: Mapping[str, rods.Path]) -> list[Figure]:
     """Draw the robots and their joint values along the paths."""
     from pliant.rods.figures import figure_of_robots
 

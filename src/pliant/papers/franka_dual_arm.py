@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,11 +12,12 @@ from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
+from pliant.papers.arms.franka_server import names_stall, past_stalls
+from pliant.papers.franka_visual_servo import PAPER, gain_of, missing_client
 
 if TYPE_CHECKING:
     from pliant.papers.arms.follow_tag import Plan, Run
 
-PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022"
 SECTION = "section IV-B"
 SPECIFIED = "the program of the published demonstration"
 ASSUMED = "The paper prints no mounting, places, masses or gains of this experiment; they are assumed."
@@ -65,18 +65,13 @@ class FrankaDualArmOptions:
 def plan_of(options: FrankaDualArmOptions, *, quick: bool = False) -> Plan:
     """Return what the arms do."""
     from pliant.papers.arms.follow_tag import Plan
-    from pliant.vision.tasks import AdaptiveGain
 
     return Plan(
         radius=options.radius,
         frequency=options.frequency,
         laps=min(options.laps, 0.72) if quick else options.laps,
         distance=options.distance,
-        gain=AdaptiveGain(
-            at_zero=options.gain_at_zero,
-            at_infinity=min(options.gain_at_infinity, options.gain_at_zero),
-            slope_at_zero=options.gain_slope,
-        ),
+        gain=gain_of(options),
         feedforward=options.feedforward,
         stiffness=options.stiffness,
         damping=options.damping,
@@ -106,8 +101,7 @@ def run_arms(
         mode: time mode of the interface.
     """
     from pliant.papers.arms.follow_tag import Ending, follow, start_joints
-    from pliant.papers.arms.franka_server import names_stall, past_stalls
-    from pliant.papers.arms.torso import open_torso
+    from pliant.papers.arms.opened import open_torso
 
     start = None if plan.approach else start_joints(plan)
     options: dict[str, Any] = {"fci": fci, "rendered": rendered, "obstacle": obstacle, "friction": friction}
@@ -119,9 +113,6 @@ def run_arms(
         return run
 
     return past_stalls(make, lambda run: run.ending is Ending.FAULT and names_stall(run.message))
-
-
-# --------------------------------------------------------------------------------------------------------- statements
 
 
 def _ended(run: Run) -> str:
@@ -144,20 +135,15 @@ def robots_statement(run: Run) -> Statement:
         what="The same program handles several robots, one controlled in torque and the other in velocity.",
         where=SECTION,
         targets=[
-            Target(
-                "largest difference between the times of both arms' states",
-                apart,
-                high=1e-6,
-                unit="ms",
-                source=f"{SECTION}; the limit is that of rounding",
-            ),
+            Target("largest difference between the times of both arms' states", apart, high=1e-6, unit="ms",
+                   source=f"{SECTION}; the limit is that of rounding"),
             _whole(run, "both arms"),
         ],
         found=(
             f"One thread sends {run.cycles} torques to the left and {run.cycles} velocities to the right arm, "
             f"{run.through}; the states that it receives are at most {apart:.0e} ms apart." + _ended(run)
         ),
-    )
+    )  # fmt: skip
 
 
 def gravity_statement(run: Run) -> Statement:
@@ -169,13 +155,8 @@ def gravity_statement(run: Run) -> Statement:
         "mounted vertically; at the start the left arm only compensates gravity.",
         where=SECTION,
         targets=[
-            Target(
-                "motion of the left arm's joints under zero torques at the start",
-                drift,
-                high=1e-3,
-                unit="rad",
-                source=f"{SECTION}; 1e-3 rad is ours",
-            )
+            Target("motion of the left arm's joints under zero torques at the start", drift, high=1e-3, unit="rad",
+                   source=f"{SECTION}; 1e-3 rad is ours")
         ],
         found=(
             f"With its base axis level and the hand on it the left arm moves by {drift:.1e} rad in "
@@ -184,7 +165,7 @@ def gravity_statement(run: Run) -> Statement:
             else "The run ended before the arm had floated." + _ended(run)
         ),
         rests_on="The mounting is assumed: the axes of the bases are level.",
-    )
+    )  # fmt: skip
 
 
 def rate_statement(run: Run) -> Statement:
@@ -195,14 +176,8 @@ def rate_statement(run: Run) -> Statement:
         what="The execution is synchronous with the physics, and the camera is slower than the control loop.",
         where=f"sections III-F and {SECTION.split()[-1]}",
         targets=[
-            Target(
-                f"{name} time between two images",
-                value,
-                equals=20.0,
-                tolerance=1e-6,
-                unit="ms",
-                source="section III-F: 20 ms, like a real camera",
-            )
+            Target(f"{name} time between two images", value, equals=20.0, tolerance=1e-6, unit="ms",
+                   source="section III-F: 20 ms, like a real camera")
             for name, value in (("longest", high), ("shortest", low))
         ],
         found=(
@@ -211,7 +186,7 @@ def rate_statement(run: Run) -> Statement:
             + f" one comes every {low:.6g} to {high:.6g} ms of robot time, and {run.cycles} "
             "commands went to each arm." + _ended(run)
         ),
-    )
+    )  # fmt: skip
 
 
 def left_statement(run: Run) -> Statement:
@@ -223,13 +198,8 @@ def left_statement(run: Run) -> Statement:
         "follows a circle.",
         where=f"{SECTION}, figure 6",
         targets=[
-            Target(
-                "largest distance of the tag from its place on the circle",
-                1e3 * away,
-                high=1.0,
-                unit="mm",
-                source="figure 6 shows a circle; 1 mm is ours",
-            ),
+            Target("largest distance of the tag from its place on the circle", 1e3 * away, high=1.0, unit="mm",
+                   source="figure 6 shows a circle; 1 mm is ours"),
             _whole(run, "left arm"),
         ],
         found=(
@@ -237,7 +207,7 @@ def left_statement(run: Run) -> Statement:
             f"{run.plan.frequency:g} Hz." + _ended(run)
         ),
         rests_on=ASSUMED,
-    )
+    )  # fmt: skip
 
 
 def view_statement(run: Run) -> Statement:
@@ -252,13 +222,8 @@ def view_statement(run: Run) -> Statement:
         what="The right arm makes the tag centred in the image at a distance of 20 cm; then the circle begins.",
         where=SECTION,
         targets=[
-            Target(
-                "distance of the tag from the point 20 cm before the camera when the circle begins",
-                1e3 * off,
-                high=2.0,
-                unit="mm",
-                source=f"{SECTION}; 2 mm is ours",
-            )
+            Target("distance of the tag from the point 20 cm before the camera when the circle begins", 1e3 * off,
+                   high=2.0, unit="mm", source=f"{SECTION}; 2 mm is ours")
         ],
         found=(
             f"The servo takes {took:.2f} s; the tag is then {1e3 * off:.2g} mm from that point."
@@ -267,7 +232,7 @@ def view_statement(run: Run) -> Statement:
         )
         + _ended(run),
         rests_on=ASSUMED,
-    )
+    )  # fmt: skip
 
 
 def _free_error(run: Run, laps: tuple[float, float]) -> tuple[float, float]:
@@ -332,14 +297,9 @@ def follow_checks(run: Run, laps: tuple[float, float]) -> list[Target]:
     source = "ours" + (", with the feed-forward, which is ours" if run.plan.feedforward else ", the published law")
     return [
         Target("largest error of the camera's place in free motion", 1e3 * place, high=10.0, unit="mm", source=source),
-        Target(
-            "largest error of the camera's orientation in free motion",
-            math.degrees(angle),
-            high=1.0,
-            unit="deg",
-            source=source,
-        ),
-    ]
+        Target("largest error of the camera's orientation in free motion", math.degrees(angle), high=1.0, unit="deg",
+               source=source),
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,29 +352,16 @@ def contact_statement(run: Run) -> Statement:
     asked = run.plan.damping * 2.0 * math.pi * run.plan.frequency * run.plan.radius + run.plan.stiffness * 0.025
     growth = found.largest[-1] / found.largest[0] if found.largest else math.inf
     targets = [
-        Target(
-            "by how much the obstacle keeps the hand from the circle",
-            1e3 * found.depth,
-            low=15.0,
-            unit="mm",
-            source="figure 6: a D; the post stands 25 mm in the way, and 10 mm for its padding is ours",
-        ),
-        Target(
-            "range of the path across the face of the post, while it touches",
-            1e3 * found.flat,
-            high=6.0,
-            unit="mm",
-            source="figure 6: a D has a straight side; 6 mm is ours, the padding yields by 12 N / 2 N/mm",
-        ),
-        Target(
-            "largest contact force after the impact",
-            found.force if found.touched else math.inf,
-            high=15.0,
-            unit="N",
-            source=f"ours: the admittance asks for {asked:.3g} N at full speed; the arm reports a contact at 20 N",
-        ),
+        Target("by how much the obstacle keeps the hand from the circle", 1e3 * found.depth, low=15.0, unit="mm",
+               source="figure 6: a D; the post stands 25 mm in the way, and 10 mm for its padding is ours"),
+        Target("range of the path across the face of the post, while it touches", 1e3 * found.flat, high=6.0,
+               unit="mm",
+               source="figure 6: a D has a straight side; 6 mm is ours, the padding yields by 12 N / 2 N/mm"),
+        Target("largest contact force after the impact", found.force if found.touched else math.inf, high=15.0,
+               unit="N",
+               source=f"ours: the admittance asks for {asked:.3g} N at full speed; the arm reports a contact at 20 N"),
         _whole(run, "contact"),
-    ]
+    ]  # fmt: skip
     text = (
         f"The post takes {1e3 * found.depth:.3g} mm from the circle; along its face the hand moves by "
         f"{1e3 * found.length:.3g} mm and across it by {1e3 * found.flat:.2g} mm. The force after the impact is at "
@@ -446,12 +393,8 @@ def interface_statement(run: Run | None, why_not: str = "") -> Statement:
         what=what,
         where=where,
         targets=[
-            Target(
-                "packets of both arms lost, late or malformed",
-                lost,
-                equals=0,
-                source="sections III-D and V; that none is lost in lock-step is ours",
-            ),
+            Target("packets of both arms lost, late or malformed", lost, equals=0,
+                   source="sections III-D and V; that none is lost in lock-step is ours"),
             _whole(run, "interface"),
         ],
         found=(
@@ -460,7 +403,7 @@ def interface_statement(run: Run | None, why_not: str = "") -> Statement:
             + _ended(run)
         ),
         rests_on="The robots behind the interface are simulated ones.",
-    )
+    )  # fmt: skip
 
 
 def picture_statement() -> Statement:
@@ -470,9 +413,6 @@ def picture_statement() -> Statement:
         where="figure 6",
         found="It cannot be judged: the curves have no published data. The figure here shows the same four parts.",
     )
-
-
-# ------------------------------------------------------------------------------------------------------ published law
 
 
 def published_law(plan: Plan, duration: float) -> tuple[Array, Array]:
@@ -516,17 +456,9 @@ def published_checks(run: Run) -> list[Target]:
     found = np.linalg.norm(run.errors[rows][:, :3], axis=1)
     residual = float(np.abs(found - np.interp(t, times, sizes)).max())
     return [
-        Target(
-            "residual of the published law against its reference",
-            1e3 * residual,
-            high=2.0,
-            unit="mm",
-            source="ours: the reference is the law integrated for a camera that moves as commanded",
-        )
-    ]
-
-
-# --------------------------------------------------------------------------------------------------------- experiment
+        Target("residual of the published law against its reference", 1e3 * residual, high=2.0, unit="mm",
+               source="ours: the reference is the law integrated for a camera that moves as commanded")
+    ]  # fmt: skip
 
 
 def _films(context: Context, options: FrankaDualArmOptions) -> list[Film]:
@@ -557,7 +489,7 @@ def franka_dual_arm(context: Context, options: FrankaDualArmOptions) -> Result:
 
     quick = context.quick
     plan = plan_of(options, quick=quick)
-    client = importlib.util.find_spec("pylibfranka") is not None
+    client = not missing_client()
     missing = missing_for_pictures()
     rendered, fci = not quick and not missing, client
     context.progress(0.0, "circle and obstacle")

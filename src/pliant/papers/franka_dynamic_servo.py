@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from pliant import vision
+from pliant.base.argument_checks import ControlError
 from pliant.base.errors import BridgeError, DeviceError
 from pliant.base.numerics import Array
 from pliant.base.options import option
+from pliant.base.spatial import inverse
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
 from pliant.experiments.panels import Level, Line, Panel, draw
@@ -90,9 +93,10 @@ class TorqueRun:
 def setup_of(options: FrankaDynamicServoOptions) -> Setup:
     """Return tag, goal and tolerance."""
     from pliant.papers.arms.tag_servo import Setup
-    from pliant.vision.tasks import AdaptiveGain
 
-    none = AdaptiveGain(at_zero=1.0, at_infinity=1.0, slope_at_zero=0.0)  # the torque laws have stiffness and damping
+    none = vision.AdaptiveGain(
+        at_zero=1.0, at_infinity=1.0, slope_at_zero=0.0
+    )  # the torque laws have stiffness and damping
     return Setup(
         size=options.size,
         distance=options.distance,
@@ -103,16 +107,6 @@ def setup_of(options: FrankaDynamicServoOptions) -> Setup:
         timeout=6.0,
         settle=0.3,
     )
-
-
-def exact_plant() -> Plant:
-    """Return an arm whose dynamics are those of the controller's model."""
-    from pliant.papers.arms.tag_servo import Plant
-
-    return Plant(friction=False, compensated=False, motor_inertia=0.0)
-
-
-# --------------------------------------------------------------------------------------------------------------- loop
 
 
 @dataclass(slots=True)
@@ -164,19 +158,17 @@ def pose_torque(options: FrankaDynamicServoOptions, scale: float) -> Callable[..
 
 def points_torque(options: FrankaDynamicServoOptions, scale: float) -> Callable[..., Array]:
     """Return the torque law of the corners in the image."""
-    from pliant.vision import tag_corners
-    from pliant.vision.points import project_points
     from pliant.vision.visual_servoing import image_points_task, servo_torque
 
     w = options.frequency
 
     def torque(seen: _Seen, goal: Array, q: Array, dq: Array, tool: Array, mass: Array, bias: Array) -> Array:
-        desired, desired_Z = project_points(tag_corners(options.size), goal)
+        desired, desired_Z = vision.project_points(vision.tag_corners(options.size), goal)
 
         def task(q: Array) -> object:
             X_FC, J = _camera(q, tool)
             R = X_FC[:3, :3]
-            xy, Z = project_points((seen.p_F - X_FC[:3, 3]) @ R, np.eye(4))
+            xy, Z = vision.project_points((seen.p_F - X_FC[:3, 3]) @ R, np.eye(4))
             return image_points_task(xy, Z, desired, desired_Z).through(np.concatenate([R.T @ J[:3], R.T @ J[3:]]))
 
         later, before = task(q + STEP * dq).interaction, task(q - STEP * dq).interaction
@@ -229,11 +221,7 @@ def drive(
         carry: whether the kinematics carries the features on; else they are held for 20 ms.
         duration: length of the run [s]; None: until it has converged.
     """
-    from pliant.base.argument_checks import ControlError
-    from pliant.base.spatial import inverse
-    from pliant.camera.conditions import VisionError
     from pliant.papers.arms.tag_servo import PERIOD, begin_with_image, look_with, make_run, servo_rows
-    from pliant.vision.poses import pose_features
     from pliant.vision.visual_servoing import ServoMonitor, ServoStatus, pose_below
 
     arm, goal, setup = cell.arm, start.goal, setup_of(options)
@@ -260,7 +248,7 @@ def drive(
                 V = J @ dq
                 velocity = np.concatenate([X_FC[:3, :3].T @ V[:3], X_FC[:3, :3].T @ V[3:]])
                 rows.add(arm.time - began, cell.true_pose(), seen.pixels, velocity, q)
-                state = monitor(pose_features(inverse(X_FC) @ seen.X_FO, goal), t)
+                state = monitor(vision.pose_features(inverse(X_FC) @ seen.X_FO, goal), t)
                 if state is ServoStatus.DIVERGED:
                     status, message = str(state), "the error has grown twentyfold"
                     break
@@ -278,7 +266,7 @@ def drive(
             arm.set_force_torque("joint", tau, filter_gain=1.0)
             k += 1
         arm.stop_motion()
-    except (VisionError, ControlError) as fault:
+    except (vision.VisionError, ControlError) as fault:
         arm.stop_motion()
         status, message = "stopped", str(fault)
     except (DeviceError, BridgeError) as fault:
@@ -289,43 +277,29 @@ def drive(
     return TorqueRun(features, run, np.array(torques).reshape(-1, 7), null_speed, speed)
 
 
-def in_process(
+def run_torques(
     start: Start,
     features: Features,
     options: FrankaDynamicServoOptions,
     *,
     rendered: bool,
+    fci: bool = False,
     plant: Plant | None = None,
     carry: bool = True,
     duration: float | None = None,
 ) -> TorqueRun:
-    """Servo one arm that this process simulates; by default its dynamics are those of the model."""
-    from pliant.papers.arms.tag_servo import cell
+    """Servo an arm of this process, or one that another process serves through the Franka Control Interface.
 
-    setup = setup_of(options)
-    with cell(start, setup, rendered=rendered, period=CYCLE, plant=plant or exact_plant()) as found:
-        return drive(found, start, features, options, carry=carry, duration=duration)
+    By default the dynamics of the arm are those of the controller's model.
+    """
+    from pliant.papers.arms.tag_servo import Plant, run_program
 
+    def program(cell: Cell) -> TorqueRun:
+        return drive(cell, start, features, options, carry=carry, duration=duration)
 
-def through_interface(
-    start: Start,
-    features: Features,
-    options: FrankaDynamicServoOptions,
-    *,
-    rendered: bool,
-    duration: float | None = None,
-) -> TorqueRun:
-    """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers.arms.franka_server import past_stalls
-    from pliant.papers.arms.tag_servo import interrupted, served_cell
-
-    def make() -> TorqueRun:
-        with served_cell(start, setup_of(options), rendered=rendered, period=CYCLE, plant=exact_plant()) as found:
-            run = drive(found, start, features, options, duration=duration)
-        run.servo.counters = dict(found.counters())
-        return run
-
-    return past_stalls(make, lambda run: interrupted(run.servo))
+    exact = Plant(friction=False, compensated=False, motor_inertia=0.0)
+    how = {"rendered": rendered, "fci": fci, "period": CYCLE, "plant": plant or exact}
+    return run_program(program, start, setup_of(options), lambda run: run.servo, **how)
 
 
 def linear_error(time: Array, options: FrankaDynamicServoOptions) -> Array:
@@ -353,21 +327,11 @@ def linear_error(time: Array, options: FrankaDynamicServoOptions) -> Array:
     return np.array(found)
 
 
-# --------------------------------------------------------------------------------------------------------- statements
-
-
-def errors(run: TorqueRun) -> Array:
-    """Return the true error of the pose, (t, theta u) of the camera in the desired frame, shape (n, 6) [m, rad]."""
-    from pliant.vision.poses import pose_features
-
-    return np.array([pose_features(X, run.servo.goal) for X in run.servo.X_CO])
-
-
 def equation_error(run: TorqueRun, options: FrankaDynamicServoOptions) -> float:
     """Return the largest distance of the error from that of its equation, over the error at the start."""
     if len(run.servo.time) < 2:
         return math.inf
-    e, y = errors(run), linear_error(run.servo.time, options)
+    e, y = run.servo.pose_errors, linear_error(run.servo.time, options)
     apart = e - np.outer(y, e[0])
     return max(
         float(np.linalg.norm(apart[:, rows], axis=1).max() / np.linalg.norm(e[0, rows]))
@@ -424,37 +388,21 @@ def checks(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> lis
     by_pose = [run for run in runs if run.features == "pose"]
     if by_pose:
         targets += [
-            Target(
-                "largest distance of the pose's error from its linear equation, over the error at the start",
-                100.0 * max(equation_error(run, options) for run in by_pose),
-                high=1.0,
-                unit="%",
-                source="the law: e'' + D e' + K e = 0 with an exact model; 1 % is ours",
-            ),
-            Target(
-                "largest distance of the camera from a straight line, pose",
-                1e3 * max(run.servo.path_deviation for run in by_pose),
-                high=1.0,
-                unit="mm",
-                source="the law: all entries of the error shrink alike; 1 mm is ours",
-            ),
-        ]
+            Target("largest distance of the pose's error from its linear equation, over the error at the start",
+                   100.0 * max(equation_error(run, options) for run in by_pose), high=1.0, unit="%",
+                   source="the law: e'' + D e' + K e = 0 with an exact model; 1 % is ours"),
+            Target("largest distance of the camera from a straight line, pose",
+                   1e3 * max(run.servo.path_deviation for run in by_pose), high=1.0, unit="mm",
+                   source="the law: all entries of the error shrink alike; 1 mm is ours"),
+        ]  # fmt: skip
     change = max(
         float(np.abs(np.diff(run.torque, axis=0, prepend=0.0)).max()) if len(run.torque) else math.inf for run in runs
     )
     targets.append(
-        Target(
-            "largest change of a torque within a millisecond",
-            change,
-            high=TORQUE_RATE,
-            unit="N m",
-            source="limit of the robot's interface, 1000 N m/s",
-        )
-    )
+        Target("largest change of a torque within a millisecond", change, high=TORQUE_RATE, unit="N m",
+               source="limit of the robot's interface, 1000 N m/s")
+    )  # fmt: skip
     return targets
-
-
-# ------------------------------------------------------------------------------------------------------------- tables
 
 
 def _row(label: str, run: TorqueRun, options: FrankaDynamicServoOptions) -> dict[str, object]:
@@ -485,7 +433,7 @@ def plants_table(start: Start, options: FrankaDynamicServoOptions) -> Table:
         ("as `pliant run franka`: motors' inertia, compensated friction", Plant(), True),
     ]
     rows = [
-        _row(label, in_process(start, "pose", options, rendered=False, plant=plant, carry=carry), options)
+        _row(label, run_torques(start, "pose", options, rendered=False, plant=plant, carry=carry), options)
         for label, plant, carry in cases
     ]
     return Table.of(
@@ -505,7 +453,7 @@ def null_space_table(poses: Sequence[Start], options: FrankaDynamicServoOptions)
     rows: list[dict[str, object]] = []
     for label, changes in cases:
         changed = replace(options, **changes)  # pyright: ignore[reportArgumentType]
-        runs = [in_process(start, "pose", changed, rendered=False) for start in poses]
+        runs = [run_torques(start, "pose", changed, rendered=False) for start in poses]
         lost = [run for run in runs if not run.servo.converged]
         rows.append(
             {
@@ -553,12 +501,9 @@ def _figure(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> Fi
     return draw("torque-servo", caption, [p for row in rows for p in row], rows=3, legend=0, height=1.7, **shared)
 
 
-# --------------------------------------------------------------------------------------------------------- experiment
-
-
 def _films(context: Context, options: FrankaDynamicServoOptions) -> list[Film]:
     poses, _ = start_poses(replace(options, starts=1), context.rng, setup_of(options))
-    runs = {f"by {features}": in_process(poses[0], features, options, rendered=False).servo for features in FEATURES}
+    runs = {f"by {features}": run_torques(poses[0], features, options, rendered=False).servo for features in FEATURES}
     caption = "Torques by the tag's pose and by its corners, from one start."
     return [film_of(list(runs.values()), setup_of(options), titles=list(runs), caption=caption)]
 
@@ -587,14 +532,14 @@ def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -
     for start, features, rendered in context.track(
         jobs, lambda job: f"{job[1]}, {RENDERED if job[2] else EXACT}", low=0.02, high=0.7
     ):
-        runs.append(in_process(start, features, options, rendered=rendered))
+        runs.append(run_torques(start, features, options, rendered=rendered))
     far, near, why_not = [], [], missing_client()
     if not why_not:
         context.progress(0.7, "through the interface")
         duration = 0.3 if context.quick else None
         for features in FEATURES[:1] if context.quick else FEATURES:
             near.append(of(runs, features, not missing)[0])
-            far.append(through_interface(poses[0], features, options, rendered=not missing, duration=duration))
+            far.append(run_torques(poses[0], features, options, rendered=not missing, fci=True, duration=duration))
     tables = [
         Table.of(
             "Runs",
@@ -633,5 +578,5 @@ def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -
             "Between two images the target stands still in the base; the arm's kinematics carries the features on.",
             "Place, lens and rate of the wrist camera; it has no mass.",
         ],
-        traces={"time_s": example.servo.time, "error": errors(example), "torque_nm": example.torque},
+        traces={"time_s": example.servo.time, "error": example.servo.pose_errors, "torque_nm": example.torque},
     )

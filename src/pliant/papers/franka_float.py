@@ -10,19 +10,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import mujoco
 import numpy as np
 
 from pliant.base.errors import DeviceError
 from pliant.base.numerics import Array
 from pliant.base.options import option
+from pliant.engine import mujoco_state
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
 from pliant.experiments.panels import Level, Line, Panel, draw, lines
-from pliant.papers.arms.franka_server import open_robot, past_stalls
+from pliant.franka.device.settings import Settings
+from pliant.papers.arms.franka_server import past_stalls
+from pliant.simulation.pose_track import PoseTrack
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
-    from pliant.simulation.pose_track import PoseTrack
 
 PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022; Gaz et al., RA-L 2019"
 DURATION = 60.0
@@ -73,7 +76,6 @@ def float_arm(robot: FrankaRobot, duration: float) -> Array:
 def arms(options: FrankaFloatOptions) -> dict[str, dict[str, object]]:
     """Return the arms that float beside the one without friction: label -> options of `FrankaRobot.simulated`."""
     from pliant.franka.device.parameters import Payload
-    from pliant.franka.device.settings import Settings
 
     inertia = (2.5e-3, 0.0, 0.0, 0.0, 3.75e-3, 0.0, 0.0, 0.0, 1.875e-3)
     load = Payload(
@@ -103,8 +105,10 @@ def float_one(chosen: dict[str, object], duration: float) -> Array:
 
 def float_published(duration: float, fci: bool | None) -> tuple[str, Array]:
     """Float the arm without friction; return how it is connected, and what `float_arm` returns."""
+    from pliant.papers.arms.opened import open_robot
+
     with open_robot(friction=False, fci=fci) as arm:
-        return arm.through if fci is None else "in this process", float_arm(arm.robot, duration)
+        return arm.through if fci is None else "in this process", float_arm(arm.left, duration)
 
 
 def push(robot: FrankaRobot, wrench: Array) -> None:
@@ -114,7 +118,6 @@ def push(robot: FrankaRobot, wrench: Array) -> None:
         robot: a simulated arm with hand, its base upright.
         wrench: force and moment at the end effector's origin in the base's axes, shape (6,) [N, N m].
     """
-    from pliant.engine import mujoco_state
     from pliant.franka.client.simulated import SimulationArm
 
     assert isinstance(robot.backend, SimulationArm)
@@ -152,7 +155,6 @@ def estimates(rng: np.random.Generator, count: int, settle: float = 2.0) -> tupl
 
 def accuracy(rng: np.random.Generator, count: int = 200) -> dict[str, tuple[float, str]]:
     """Return the largest errors of the dynamics library over random states, each with what it is compared to."""
-    import mujoco
 
     from pliant.franka.robots import dynamics
     from pliant.franka.robots.build import ArmMount, world
@@ -237,13 +239,8 @@ def drift_statements(drifts: Mapping[str, Array], duration: float) -> list[State
     """
 
     def stands(label: str, where: str) -> Target:
-        return Target(
-            f"drift with zero torques, {label}",
-            float(np.abs(drifts[label]).max()),
-            high=DRIFT,
-            unit="rad",
-            source=f"{where}; {DRIFT:g} rad in {DURATION:g} s is ours",
-        )
+        return Target(f"drift with zero torques, {label}", float(np.abs(drifts[label]).max()), high=DRIFT, unit="rad",
+                      source=f"{where}; {DRIFT:g} rad in {DURATION:g} s is ours")  # fmt: skip
 
     def found(labels: list[str]) -> str:
         worst = ", ".join(f"{float(np.abs(drifts[label]).max()):.0e} rad ({label})" for label in labels)
@@ -278,7 +275,6 @@ def drift_statements(drifts: Mapping[str, Array], duration: float) -> list[State
 
 def hand_statement() -> Statement:
     """Judge figure 2: the simulated hand, put together from its bodies, has the printed mass properties."""
-    import mujoco
 
     from pliant.franka.robots.build import world
 
@@ -331,7 +327,6 @@ def kinematics_statement(rng: np.random.Generator, count: int) -> Statement:
         rng: chooses the joint angles.
         count: how many.
     """
-    import mujoco
 
     from pliant.franka.robots.build import world
 
@@ -402,14 +397,9 @@ def dynamics_checks(exact: Mapping[str, tuple[float, str]]) -> list[Target]:
         if name in bounds:
             quantity, _, unit = name.strip().partition(" [")
             targets.append(
-                Target(
-                    f"largest error of {quantity} against {against}",
-                    error,
-                    high=bounds[name],
-                    unit=unit.rstrip("]"),
-                    source=f"ours: {against}",
-                )
-            )
+                Target(f"largest error of {quantity} against {against}", error, high=bounds[name],
+                       unit=unit.rstrip("]"), source=f"ours: {against}")
+            )  # fmt: skip
     return targets
 
 
@@ -477,10 +467,8 @@ def dynamics_statements(
 
 def _pushed(chosen: dict[str, object]) -> PoseTrack:
     """Let an arm float, push its hand for a moment, and let it float on."""
-    from pliant.engine import mujoco_state
     from pliant.franka.client import FrankaRobot
     from pliant.franka.client.simulated import SimulationArm
-    from pliant.simulation.pose_track import PoseTrack
 
     begin, end, duration = 600, 800, 2000
     with FrankaRobot.simulated(**chosen) as robot:
@@ -533,11 +521,7 @@ def _wrench_table(wrenches: Array, found: Array) -> Table:
 
 
 @experiment(
-    "franka-float",
-    title="A floating arm and the wrench it feels",
-    paper=PAPER,
-    section="III and IV-B",
-    films=_films,
+    "franka-float", title="A floating arm and the wrench it feels", paper=PAPER, section="III and IV-B", films=_films
 )
 def franka_float(context: Context, options: FrankaFloatOptions) -> Result:
     """Let a Franka arm float with zero torques for a minute, push it, and check its dynamics library."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant import vision
 from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
@@ -16,12 +17,13 @@ from pliant.experiments.films import Film, Shot, joint_poses
 from pliant.experiments.panels import Level, Line, Panel, draw
 from pliant.experiments.runs import rms
 from pliant.experiments.trace import Recorder, Trace, Traced
-from pliant.papers.arms.franka_server import open_robot, past_stalls
+from pliant.papers.arms.franka_server import past_stalls
+from pliant.papers.franka_visual_servo import PAPER
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
 
-PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022"
 K = np.array([400.0] * 6 + [900.0])
 """Proportional gains of the authors' demonstration [1/s^2]."""
 D = np.array([20.0] + [45.0] * 5 + [60.0])
@@ -132,14 +134,12 @@ def drive(
         through: for the record.
         options: gains and decay; None for the demonstration's.
     """
-    from pliant.vision.tasks import SmoothStart
-
     options = options or FrankaTorqueOptions()
     k_p, k_d, k_i = options.gain * K, options.gain * D, options.gain * I
     n = round(duration / DT)
     rows = Recorder(time="s", q=("rad", 7), error=("rad", 7), tau=("N m", 7), command=("N m", 7))
     integral, tau0 = np.zeros(7), np.zeros(7)
-    start = SmoothStart(options.decay)
+    start = vision.SmoothStart(options.decay)
     home = robot.get_position()
     robot.set_robot_state("force_torque")
     first, began = robot.time, wall.perf_counter()
@@ -276,12 +276,8 @@ def _friction_statement(free: Run, paper: Run, plain: Run) -> Statement:
         what="The differences between robot and simulation are mostly due to friction that is not simulated.",
         where="section IV-A, figures 4 and 5",
         targets=[
-            Target(
-                f"RMS change of joint {what} by friction over the published difference",
-                value,
-                low=0.5,
-                source=f'figure {number}; half of it is our reading of "mostly"',
-            )
+            Target(f"RMS change of joint {what} by friction over the published difference", value, low=0.5,
+                   source=f'figure {number}; half of it is our reading of "mostly"')
             for what, value, number in (("positions", share[0], 4), ("torques", share[1], 5))
         ],
         found=(
@@ -292,53 +288,42 @@ def _friction_statement(free: Run, paper: Run, plain: Run) -> Statement:
         ),
         rests_on="Static friction, and friction beyond the torque sensors, were not identified and are not "
         f"simulated. {DEMONSTRATION}",
-    )
+    )  # fmt: skip
 
 
 def checks(free: Run, runs: list[Run], options: FrankaTorqueOptions) -> list[Target]:
     """Return the checks of the simulation: the closed loop's own error, and that no command was missed."""
     predicted = linear_error(free, options)
     return [
-        Target(
-            "error beyond the closed loop's own, no friction",
-            float(np.abs(free.error - predicted)[free.window].max()),
-            high=2e-4,
-            unit="rad",
-            source="ours: linear error dynamics of computed torque, integrated separately",
-            note="Largest over joints and time.",
-        ),
+        Target("error beyond the closed loop's own, no friction",
+               float(np.abs(free.error - predicted)[free.window].max()), high=2e-4, unit="rad",
+               source="ours: linear error dynamics of computed torque, integrated separately",
+               note="Largest over joints and time."),
         Target("milliseconds without a command", sum(run.lost for run in runs), equals=0, source="ours: lock-step"),
-    ]
+    ]  # fmt: skip
 
 
 def run_case(case: Case, near: bool, duration: float, options: FrankaTorqueOptions) -> Run:
     """Run equation 2 on an arm of its own; ``near``: in this process, also if the interface is there."""
+    from pliant.papers.arms.opened import open_robot
+
     with open_robot(friction=case.friction, compensated=case.compensated, fci=False if near else None) as arm:
-        return drive(arm.robot, feedforward=case.feedforward, duration=duration, through=arm.through, options=options)
+        return drive(arm.left, feedforward=case.feedforward, duration=duration, through=arm.through, options=options)
 
 
 def interface_check(free: Run, duration: float, options: FrankaTorqueOptions) -> Target:
     """Compare a run through the interface with the same run in this process."""
-    with open_robot(friction=False, fci=False) as arm:
-        near = drive(arm.robot, feedforward=False, duration=duration, options=options)
-    return Target(
-        "largest difference between the interface and this process",
-        float(np.abs(near.q - free.q).max()),
-        high=1e-5,
-        unit="rad",
-        source="ours: states travel in float32",
-    )
+    near = run_case(CASES[0], True, duration, options)
+    return Target("largest difference between the interface and this process", float(np.abs(near.q - free.q).max()),
+                  high=1e-5, unit="rad", source="ours: states travel in float32")  # fmt: skip
 
 
 def _films(context: Context, options: FrankaTorqueOptions) -> list[Film]:
-    from pliant.robots import build_robot
-
     model = build_robot("franka", {}).compile()
     joints = [f"franka_joint{k}" for k in range(1, 8)]
     shots, time = [], np.zeros(0)
     for case in (CASES[0], CASES[2]):
-        with open_robot(friction=case.friction, compensated=case.compensated, fci=False) as arm:
-            run = drive(arm.robot, feedforward=case.feedforward, duration=FILM_DURATION, options=options)
+        run = run_case(case, True, FILM_DURATION, options)
         shots.append(Shot(title=case.label.split(",")[0], model=model, poses=joint_poses(model, joints, run.q[::20])))
         time = run.time[::20]
     return [
@@ -382,11 +367,7 @@ def _table(runs: Mapping[str, Run], duration: float) -> Table:
 
 
 @experiment(
-    "franka-torque",
-    title="A joint trajectory by torques",
-    paper=PAPER,
-    section="IV-A, equation 2",
-    films=_films,
+    "franka-torque", title="A joint trajectory by torques", paper=PAPER, section="IV-A, equation 2", films=_films
 )
 def franka_torque(context: Context, options: FrankaTorqueOptions) -> Result:
     """Track the paper's joint trajectory by torques through the robot's own interface, with and without friction."""

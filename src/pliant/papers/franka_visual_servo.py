@@ -6,11 +6,13 @@ import importlib.util
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from pliant import vision
 from pliant.base.options import option
+from pliant.base.spatial import inverse
 from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
 from pliant.papers.arms import EXACT, RENDERED
@@ -60,19 +62,20 @@ class FrankaVisualServoOptions:
     """Where the interaction matrix of IBVS is taken."""
 
 
+def gain_of(options: Any) -> vision.AdaptiveGain:
+    """Return the adaptive gain of options with gain_at_zero, gain_at_infinity and gain_slope."""
+    at_infinity = min(options.gain_at_infinity, options.gain_at_zero)
+    return vision.AdaptiveGain(at_zero=options.gain_at_zero, at_infinity=at_infinity, slope_at_zero=options.gain_slope)
+
+
 def setup_of(options: FrankaVisualServoOptions) -> Setup:
     """Return what all runs have in common."""
     from pliant.papers.arms.tag_servo import Setup
-    from pliant.vision.tasks import AdaptiveGain
 
     return Setup(
         size=options.size,
         distance=options.distance,
-        gain=AdaptiveGain(
-            at_zero=options.gain_at_zero,
-            at_infinity=min(options.gain_at_infinity, options.gain_at_zero),
-            slope_at_zero=options.gain_slope,
-        ),
+        gain=gain_of(options),
         decay=options.decay,
         smooth=options.smooth_start,
         interaction=options.interaction,
@@ -87,28 +90,14 @@ def start_poses(options: object, rng: np.random.Generator, setup: Setup | None =
     return starts(options.starts, rng, wish, setup or setup_of(options), exact_camera())
 
 
-def run_in_process(start: Start, law: Law, setup: Setup, *, rendered: bool, duration: float | None = None) -> Run:
-    """Servo one arm that this process simulates."""
-    from pliant.papers.arms.tag_servo import cell, servo
-
-    with cell(start, setup, rendered=rendered) as found:
-        return servo(found, start, law, setup, duration=duration)
-
-
-def run_through_interface(
-    start: Start, law: Law, setup: Setup, *, rendered: bool, duration: float | None = None
+def run_servo(
+    start: Start, law: Law, setup: Setup, *, rendered: bool, fci: bool = False, duration: float | None = None
 ) -> Run:
-    """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers.arms.franka_server import past_stalls
-    from pliant.papers.arms.tag_servo import interrupted, served_cell, servo
+    """Servo an arm of this process, or one that another process serves through the Franka Control Interface."""
+    from pliant.papers.arms.tag_servo import run_program, servo
 
-    def make() -> Run:
-        with served_cell(start, setup, rendered=rendered) as found:
-            run = servo(found, start, law, setup, duration=duration)
-        run.counters = dict(found.counters())
-        return run
-
-    return past_stalls(make, interrupted)
+    program = lambda cell: servo(cell, start, law, setup, duration=duration)  # noqa: E731
+    return run_program(program, start, setup, lambda run: run, rendered=rendered, fci=fci)
 
 
 def missing_client() -> str:
@@ -116,9 +105,6 @@ def missing_client() -> str:
     if importlib.util.find_spec("pylibfranka") is None:
         return "pylibfranka is not installed: pip install pylibfranka"
     return ""
-
-
-# --------------------------------------------------------------------------------------------------------- statements
 
 
 def of(runs: Sequence[Run], law: Law, features: str) -> list[Run]:
@@ -196,25 +182,12 @@ def image_statement(runs: Sequence[Run]) -> Statement:
         "camera unpredictable.",
         where="section I",
         targets=[
-            Target(
-                "largest distance of a corner from its goal at the end, IBVS",
-                left,
-                high=0.5,
-                unit="px",
-                source="section I; half a pixel is ours",
-            ),
-            Target(
-                "median bend of the corners' paths in the image, IBVS over PBVS",
-                image[1] / image[0] if image[0] > 0.0 else math.inf,
-                high=0.5,
-                source="section I; the half is ours",
-            ),
-            Target(
-                "median bend of the camera's path, IBVS over PBVS",
-                path[1] / path[0] if path[0] > 0.0 else 0.0,
-                low=5.0,
-                source="section I; five times is ours",
-            ),
+            Target("largest distance of a corner from its goal at the end, IBVS", left, high=0.5, unit="px",
+                   source="section I; half a pixel is ours"),
+            Target("median bend of the corners' paths in the image, IBVS over PBVS",
+                   image[1] / image[0] if image[0] > 0.0 else math.inf, high=0.5, source="section I; the half is ours"),
+            Target("median bend of the camera's path, IBVS over PBVS", path[1] / path[0] if path[0] > 0.0 else 0.0,
+                   low=5.0, source="section I; five times is ours"),
         ],
         found=(
             f"Under IBVS the corners end within {left:.2g} px of their goals; the median of their largest distance "
@@ -222,7 +195,7 @@ def image_statement(runs: Sequence[Run]) -> Statement:
             f"straight line {1e3 * path[1]:.3g} mm ({1e3 * path[0]:.2g} mm under PBVS)."
         ),
         rests_on="The start poses are ours; unpredictable is read as not straight.",
-    )
+    )  # fmt: skip
 
 
 def synchronous_statement(runs: Sequence[Run]) -> Statement:
@@ -231,25 +204,15 @@ def synchronous_statement(runs: Sequence[Run]) -> Statement:
     period = max(periods, default=math.inf)
     rendered = [run for run in runs if run.rendered]
     targets = [
-        Target(
-            "largest difference of the loop's period from 20 ms",
-            1e3 * period,
-            high=1e-6,
-            unit="ms",
-            source="section III-F; the limit is that of rounding",
-        )
-    ]
+        Target("largest difference of the loop's period from 20 ms", 1e3 * period, high=1e-6, unit="ms",
+               source="section III-F; the limit is that of rounding")
+    ]  # fmt: skip
     age = max((run.age for run in rendered), default=math.nan)
     if rendered:
         targets.append(
-            Target(
-                "largest age of an image when it is used",
-                1e3 * age,
-                high=1e-6,
-                unit="ms",
-                source="section III-F: synchronous; the limit is that of rounding",
-            )
-        )
+            Target("largest age of an image when it is used", 1e3 * age, high=1e-6, unit="ms",
+                   source="section III-F: synchronous; the limit is that of rounding")
+        )  # fmt: skip
     return Statement(
         what="The loop of visual servoing is synchronised with the simulation at 20 ms, like a real camera.",
         where="section III-F",
@@ -292,19 +255,10 @@ def interface_statement(near: Sequence[Run], far: Sequence[Run], why_not: str = 
         what=what,
         where=where,
         targets=[
-            Target(
-                "packets lost, late or malformed at the robot's interface",
-                lost,
-                equals=0,
-                source="sections II and V; that none is lost in lock-step is ours",
-            ),
-            Target(
-                "largest distance of the camera between the interface and this process",
-                1e3 * apart,
-                high=0.05,
-                unit="mm",
-                source="sections II and V; a tenth of the tolerance is ours, states travel in float32",
-            ),
+            Target("packets lost, late or malformed at the robot's interface", lost, equals=0,
+                   source="sections II and V; that none is lost in lock-step is ours"),
+            Target("largest distance of the camera between the interface and this process", 1e3 * apart, high=0.05,
+                   unit="mm", source="sections II and V; a tenth of the tolerance is ours, states travel in float32"),
         ],
         found=(
             f"{laws}: the same function drives the arm in this process and through the Franka Control Interface with "
@@ -318,7 +272,7 @@ def interface_statement(near: Sequence[Run], far: Sequence[Run], why_not: str = 
             )
         ),
         rests_on="The robot behind the interface is a simulated one.",
-    )
+    )  # fmt: skip
 
 
 def unjudged() -> list[Statement]:
@@ -346,29 +300,17 @@ def checks(runs: Sequence[Run]) -> list[Target]:
         chosen = of(runs, "PBVS", features)
         if chosen:
             targets.append(
-                Target(
-                    f"largest distance of the camera from a straight line, PBVS, {features}",
-                    1e3 * max(run.path_deviation for run in chosen),
-                    high=1.0,
-                    unit="mm",
-                    source="ours: the law's own path is a straight line; 1 mm",
-                )
-            )
+                Target(f"largest distance of the camera from a straight line, PBVS, {features}",
+                       1e3 * max(run.path_deviation for run in chosen), high=1.0, unit="mm",
+                       source="ours: the law's own path is a straight line; 1 mm")
+            )  # fmt: skip
     seen = [float(np.abs(r.pixels - r.true_pixels).max()) for r in runs if r.rendered and len(r.time)]
     if seen:
         targets.append(
-            Target(
-                "largest distance of a detected corner from where the true pose projects it",
-                max(seen),
-                high=0.5,
-                unit="px",
-                source="ours: half a pixel",
-            )
-        )
+            Target("largest distance of a detected corner from where the true pose projects it", max(seen), high=0.5,
+                   unit="px", source="ours: half a pixel")
+        )  # fmt: skip
     return targets
-
-
-# ------------------------------------------------------------------------------------------------------------- tables
 
 
 def _summary_table(runs: Sequence[Run]) -> Table:
@@ -398,10 +340,7 @@ def _summary_table(runs: Sequence[Run]) -> Table:
 
 def smooth_start_table(poses: Sequence[Start], setup: Setup) -> Table:
     """Return how much each smooth start bends the path of PBVS, by the kinematics of the law alone."""
-    from pliant.base.spatial import inverse
     from pliant.papers.arms.tag_servo import deviation
-    from pliant.vision import camera_moved, solve
-    from pliant.vision.tasks import SmoothStart
     from pliant.vision.visual_servoing import pbvs_task
 
     rows = []
@@ -410,16 +349,16 @@ def smooth_start_table(poses: Sequence[Start], setup: Setup) -> Table:
             bends = []
             for start in poses:
                 X, places = start.X_CO, []
-                published = SmoothStart(setup.decay)
+                published = vision.SmoothStart(setup.decay)
                 for k in range(round(3.0 / period)):
                     t = k * period
-                    v = solve(pbvs_task(X, start.goal), setup.gain)
+                    v = vision.solve(pbvs_task(X, start.goal), setup.gain)
                     if smooth == "published":
                         v = published(v, t)
                     elif smooth == "scaled":
                         v = v * (1.0 - math.exp(-setup.decay * t))
                     places.append(inverse(X)[:3, 3])
-                    X = camera_moved(X, v, period)
+                    X = vision.camera_moved(X, v, period)
                 bends.append(1e3 * deviation(np.array(places), inverse(start.goal)[:3, 3]))
             rows.append([smooth, 1e3 * period, float(np.median(bends)), float(np.max(bends))])
     return Table(
@@ -456,15 +395,12 @@ def _about(run: Run) -> list[object]:
     return [run.law, run.features, float(run.time[-1]) if len(run.time) else None, run.status]
 
 
-# --------------------------------------------------------------------------------------------------------- experiment
-
-
 def _films(context: Context, options: FrankaVisualServoOptions) -> list[Film]:
     from pliant.papers._servo_figures import film_of
 
     setup = setup_of(options)
     poses, _ = start_poses(replace(options, starts=1), context.rng, setup)
-    return [film_of([run_in_process(poses[0], law, setup, rendered=False) for law in LAWS], setup)]
+    return [film_of([run_servo(poses[0], law, setup, rendered=False) for law in LAWS], setup)]
 
 
 @experiment(
@@ -493,14 +429,14 @@ def franka_visual_servo(context: Context, options: FrankaVisualServoOptions) -> 
     for start, law, rendered in context.track(
         jobs, lambda job: f"{job[1]}, {RENDERED if job[2] else EXACT}", low=0.02, high=0.8
     ):
-        runs.append(run_in_process(start, law, setup, rendered=rendered))
+        runs.append(run_servo(start, law, setup, rendered=rendered))
     far, near, why_not = [], [], missing_client()
     if not why_not:
         context.progress(0.8, "through the interface")
         duration = QUICK_INTERFACE if context.quick else None
         for law in LAWS[:1] if context.quick else LAWS:
             near.append(of(runs, law, EXACT if missing else RENDERED)[0])
-            far.append(run_through_interface(poses[0], law, setup, rendered=not missing, duration=duration))
+            far.append(run_servo(poses[0], law, setup, rendered=not missing, fci=True, duration=duration))
     notes = [
         f"{len(poses)} start poses were taken of {drawn} drawn; the others showed the tag within 20 px of the edge "
         "of the image, or the straight way to the goal came near a limit of a joint.",

@@ -12,11 +12,13 @@ import numpy as np
 from pliant.base.figures import MUTED, thin
 from pliant.base.options import option
 from pliant.control import IterativeLearning, LearningResult, MinimumJerk
+from pliant.engine import MujocoEngine
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import Band, Level, Line, Note, Panel, draw
 from pliant.experiments.pictures import frames
 from pliant.experiments.runs import drive
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from pliant.base.numerics import Array
@@ -105,9 +107,6 @@ def make_plant(
         timestep: of the simulation, and time between two samples [s].
         change: is given the robot before it is compiled.
     """
-    from pliant.engine import MujocoEngine
-    from pliant.robots import build_robot
-
     robot = build_robot(ROBOT, {**options, "timestep": timestep})
     if change is not None:
         change(robot)
@@ -210,12 +209,8 @@ def judge_learning(result: LearningResult) -> list[Statement]:
             what="The learning brings the largest error of both joints within 0.08 rad after 11 runs.",
             where="section 4.3, figure 15",
             targets=[
-                Target(
-                    "runs until both joints are within 0.08 rad",
-                    equals=RUNS,
-                    tolerance=1.0,
-                    source="section 4.3; one run more or less is ours",
-                ).measure(count)
+                Target("runs until both joints are within 0.08 rad", equals=RUNS, tolerance=1.0,
+                       source="section 4.3; one run more or less is ours").measure(count)
             ],
             found=f"Both joints are within 0.08 rad {end}.",
             rests_on=bodies,
@@ -239,7 +234,7 @@ def judge_learning(result: LearningResult) -> list[Statement]:
             found=f"This is the number of runs times 20 s, {result.runs * DURATION:.0f} s here, and follows from the "
             "first statement. A slower learning would save more.",
         ),
-    ]
+    ]  # fmt: skip
 
 
 def judge_transfer(arms: Sequence[Transfer]) -> list[Statement]:
@@ -290,26 +285,18 @@ def verify_transfer(options: IlcOptions, command: Array, error: Array, arms: Seq
     """
     equal = transfer(options, np.ones(3), command)
     targets = [
-        Target(
-            "learned input on an arm equal to the model: largest change of the error",
-            high=1e-9,
-            unit="rad",
-            source="ours: the same arm",
-        ).measure(np.abs(equal.error - error).max())
-    ]
+        Target("learned input on an arm equal to the model: largest change of the error", high=1e-9, unit="rad",
+               source="ours: the same arm").measure(np.abs(equal.error - error).max())
+    ]  # fmt: skip
     if options != IlcOptions():
         return targets
     limits = (0.5 * REFERENCE_ERRORS[0], TOLERANCE)
     sources = ("ours: half the error of the first run", "ours: the tolerance of the learning")
     return targets + [
-        Target(
-            f"joint {joint + 1}: largest error on arms that differ from the model",
-            high=limits[joint],
-            unit="rad",
-            source=sources[joint],
-        ).measure(max(float(np.abs(arm.error[:, joint]).max()) for arm in arms))
+        Target(f"joint {joint + 1}: largest error on arms that differ from the model", high=limits[joint], unit="rad",
+               source=sources[joint]).measure(max(float(np.abs(arm.error[:, joint]).max()) for arm in arms))
         for joint in range(2)
-    ]
+    ]  # fmt: skip
 
 
 def verify(options: IlcOptions, result: LearningResult) -> list[Target]:
@@ -337,7 +324,7 @@ def verify_time_step(options: IlcOptions, runs: int) -> Target:
         f"largest change of the errors of the first {runs} runs with half the time step",
         high=0.01,
         source="ours: convergence",
-    ).measure(np.max(np.abs(fine[:common] / coarse[:common] - 1.0)))
+    ).measure(np.max(np.abs(fine[:common] / coarse[:common] - 1.0)))  # fmt: skip
 
 
 SHOWN = (
@@ -348,8 +335,6 @@ SHOWN = (
 
 
 def _films(context: Context, options: IlcOptions) -> list[Film]:
-    from pliant.robots import build_robot
-
     result = learn(options, progress=lambda r: context.progress(min(0.9, 0.08 * r.run), f"film, run {r.run}"))
     model = build_robot(ROBOT, {**options.robot, "timestep": TIMESTEP}).compile()
     every = slice(None, None, round(0.02 / TIMESTEP))
@@ -558,8 +543,6 @@ def _figure_inputs(result: LearningResult, step: float) -> Figure:
 
 def _frames(options: dict[str, object], step: float, result: LearningResult) -> Figure | str:
     """Draw the arm at five times, in the first and in the last run."""
-    from pliant.robots import build_robot
-
     model = build_robot(ROBOT, {**options, "timestep": step}).compile()
     times = (0.0, 7.0, 10.0, 13.0, 19.9)
     chosen = {"first run": 0, f"run {result.runs}": result.runs - 1}

@@ -16,22 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.options import option
+from pliant.engine import MujocoEngine
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import Line, Panel, draw
-from pliant.papers._maker_pro_blocks import (
-    COMPLETE,
-    SETS,
-    WITHOUT,
-    BlockFit,
-    blocks_figure,
-    blocks_statement,
-    blocks_tables,
-    fit_blocks,
-    refit_one,
-    shares,
-    validate,
-)
+from pliant.experiments.runs import drive
+from pliant.identification.loops import LoopFit, TorqueLoops, fit_loops, loop_misfits, refit_one, validate_loops
+from pliant.papers._maker_pro_blocks import COMPLETE, SETS, WITHOUT, blocks_figure, blocks_statement, blocks_tables
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -42,6 +34,8 @@ if TYPE_CHECKING:
 PAPER = "qbMove Maker Pro, draft of the plugin's first paper (nickparnenzini/qbmove_plugin)"
 PEAK = 1.5
 """Largest torque of the load [N m]. Section IV A."""
+TURN = 1.47
+"""Torque at which the measured loops turn [N m]: the largest of the drawing."""
 PRESETS = (0.0, 0.4602, 0.6903)
 """Stiffness presets theta_sr [rad]. Figure 3."""
 CLOSE = 0.1
@@ -215,10 +209,6 @@ def sweep(
     Returns:
         "torque" and "deflection" as they would be measured, shape (t,).
     """
-    from pliant.engine import MujocoEngine
-    from pliant.experiments.runs import drive
-    from pliant.robots import build_robot
-
     o = options or MakerProOptions()
     robot = build_robot(
         "qbmove-1dof",
@@ -278,8 +268,6 @@ def width(preset: float, torque: float, loss: Loss | None, options: MakerProOpti
 
 
 def _films(context: Context, options: MakerProOptions) -> list[Film]:
-    from pliant.robots import build_robot
-
     fit = identify(options=options)
     model = build_robot("qbmove-1dof", {"springs": "maker-pro"}).compile()
     loops = {preset: sweep(preset, fit, options=options)["deflection"][::10] for preset in PRESETS}
@@ -318,8 +306,7 @@ def maker_pro(context: Context, options: MakerProOptions) -> Result:
     }
     context.progress(0.6, "blocks beside the law")
     fits, ablated = blocks()
-    torque = MEASURED[:, 0]
-    refitted = refit_one(torque, measured_loops(), fits[COMPLETE])
+    refitted = refit_one(measured_loops(), fits[COMPLETE])
     context.progress(0.7, "half the time step")
     half = sweep(PRESETS[-1], fit, 1e-3, every=50, options=options)
     result = Result(
@@ -352,7 +339,7 @@ def maker_pro(context: Context, options: MakerProOptions) -> Result:
     )
     result.tables = [*_tables(fit, left_out, options), *blocks_tables(fits, ablated, refitted)]
     context.progress(0.9, "figures")
-    result.figures = [_figure(loops, options), blocks_figure(torque, measured_loops(), fits[COMPLETE])]
+    result.figures = [_figure(loops, options), blocks_figure(measured_loops(), fits[COMPLETE])]
     result.traces = {
         f"fit_{preset:g}_{key}": values
         for preset, loop in loops.items()
@@ -361,23 +348,24 @@ def maker_pro(context: Context, options: MakerProOptions) -> Result:
     return result
 
 
-def measured_loops() -> dict[float, Array]:
-    """Return preset -> deflections of its measured loop with rising and falling torque, shape (2, 29) [rad]."""
-    return {preset: np.stack(measured(preset)) for preset in PRESETS}
+def measured_loops() -> TorqueLoops:
+    """Return the measured loops."""
+    loops = {preset: np.stack(measured(preset)) for preset in PRESETS}
+    return TorqueLoops(torque=MEASURED[:, 0], turn=TURN, deflection=loops)
 
 
-def blocks() -> tuple[dict[str, BlockFit], dict[str, dict[float, float]]]:
+def blocks() -> tuple[dict[str, LoopFit], dict[str, dict[float, float]]]:
     """Fit every set of blocks to all loops and to all but one, and the complete set without each of its blocks.
 
     Returns:
         Name of a set -> its fits, and block -> misfits of the complete set without it, by preset.
     """
-    torque, loops = MEASURED[:, 0], measured_loops()
-    fits = {name: validate(torque, loops, free) for name, free in SETS.items()}
+    loops = measured_loops()
+    fits = {name: validate_loops(loops, free) for name, free in SETS.items()}
     ablated = {}
     for name, gone in WITHOUT.items():
         free = [parameter for parameter in SETS[COMPLETE] if parameter not in gone]
-        ablated[name] = shares(torque, loops, fit_blocks(torque, loops, free))
+        ablated[name] = loop_misfits(loops, fit_loops(loops, free))
     return fits, ablated
 
 
@@ -394,19 +382,15 @@ def law_statements(options: MakerProOptions) -> list[Statement]:
                 what=f"tau = k sinh(a (x - q1)) + k sinh(a (x - q2)) is a very good approximation (preset {preset:g}).",
                 where="section II, table I, figure 3",
                 targets=[
-                    Target(
-                        f"Law alone: RMS misfit of the loop over its largest deflection, preset {preset:g}",
-                        share,
-                        high=CLOSE,
-                        source="section II and figure 3; one tenth is ours",
-                    )
+                    Target(f"Law alone: RMS misfit of the loop over its largest deflection, preset {preset:g}", share,
+                           high=CLOSE, source="section II and figure 3; one tenth is ours")
                 ],
                 found=f"The law misses the loop by {100 * share:.1f} % RMS of its largest deflection. At 1.4 N m it "
                 f"gives {law:.3f} rad; the middle of the measured loop is {middle:.3f} rad.",
                 rests_on="How fast the load moves and how stiff the motors hold were never published; statics and "
                 "rigid motors are assumed.",
             )
-        )
+        )  # fmt: skip
     return out
 
 
@@ -418,13 +402,8 @@ def friction_statement(options: MakerProOptions) -> Statement:
         what="The static friction of the output shaft is 0.01.",
         where="table I",
         targets=[
-            Target(
-                f"Friction of the draft: width of the loop at 0.5 N m over the measured one, preset {preset:g}",
-                model / real,
-                low=0.5,
-                high=2.0,
-                source="table I and figure 3; a factor of two is ours",
-            )
+            Target(f"Friction of the draft: width of the loop at 0.5 N m over the measured one, preset {preset:g}",
+                   model / real, low=0.5, high=2.0, source="table I and figure 3; a factor of two is ours")
             for preset, (model, real) in pairs.items()
         ],
         found="At 0.5 N m the loops are "
@@ -433,16 +412,13 @@ def friction_statement(options: MakerProOptions) -> Statement:
         + ", ".join(f"{1e3 * model:.1f}" for model, _ in pairs.values())
         + " mrad.",
         rests_on="The unit of the number, N m, is lost in the draft.",
-    )
+    )  # fmt: skip
 
 
 def loss_table(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions) -> Table:
     """Return how well four fitted numbers describe the loops, and predict one that was left out: ours, not judged."""
     rows = [
-        [
-            f"preset {p:g}",
-            *(100.0 * relative_misfit(p, loss, options) for loss in (Loss(), fit, left_out[p])),
-        ]
+        [f"preset {p:g}", *(100.0 * relative_misfit(p, loss, options) for loss in (Loss(), fit, left_out[p]))]
         for p in PRESETS
     ]
     return Table(
@@ -455,10 +431,7 @@ def loss_table(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions)
 
 
 def checks(
-    loops: dict[float, dict[str, Array]],
-    half: dict[str, Array],
-    fit: Loss,
-    options: MakerProOptions,
+    loops: dict[float, dict[str, Array]], half: dict[str, Array], fit: Loss, options: MakerProOptions
 ) -> list[Target]:
     """Return the simulation against statics, its convergence, and the direction of the measured loops."""
     torque = MEASURED[:, 0]
@@ -470,29 +443,14 @@ def checks(
     change = max(float(np.abs(read_loop(half, r) - read_loop(loops[PRESETS[-1]], r)).max()) for r in (True, False))
     lost = min(float(np.trapezoid(measured(p)[1] - measured(p)[0], torque)) for p in PRESETS)
     return [
-        Target(
-            "Simulated loops: largest difference from the closed form",
-            closed,
-            high=2e-3,
-            unit="rad",
-            source="ours: statics of spring and Coulomb friction",
-            note="What is left is presliding and the bearing's damping at the load's speed.",
-        ),
-        Target(
-            "Simulated loops: largest change with half the time step",
-            change,
-            high=1e-4,
-            unit="rad",
-            source="ours: convergence",
-        ),
-        Target(
-            "Measured loops: smallest energy that a loop dissipates",
-            lost,
-            low=0.0,
-            unit="J",
-            source="ours: the joint is passive",
-        ),
-    ]
+        Target("Simulated loops: largest difference from the closed form", closed, high=2e-3, unit="rad",
+               source="ours: statics of spring and Coulomb friction",
+               note="What is left is presliding and the bearing's damping at the load's speed."),
+        Target("Simulated loops: largest change with half the time step", change, high=1e-4, unit="rad",
+               source="ours: convergence"),
+        Target("Measured loops: smallest energy that a loop dissipates", lost, low=0.0, unit="J",
+               source="ours: the joint is passive"),
+    ]  # fmt: skip
 
 
 def _notes(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions) -> list[str]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.base.options import option
+from pliant.engine import MujocoEngine
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
 from pliant.experiments.pictures import frames
@@ -25,6 +26,7 @@ from pliant.feet.softfoot_bench import SoftFootBenchOptions, module_position
 from pliant.feet.softfoot_bench.build import build
 from pliant.feet.trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials, simulate_trials
 from pliant.papers._softfoot_bench_data import ANALYTICAL, TABLE_1, data_statements, figures
+from pliant.simulation.pose_track import PoseTrack
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -126,9 +128,6 @@ def run_trials(
     return simulate_trials(trials, options.bench(), duration=seconds or options.duration, **changes)
 
 
-# -- checks of the simulation -----------------------------------------------------------------------------------------
-
-
 def balance_checks(found: Trials) -> list[Target]:
     """Return the checks of an equilibrium: the blocks carry what presses the foot down."""
     off = float(np.abs(found.total - found.load - found.weight).max())
@@ -179,9 +178,6 @@ def tendon_checks(exact: Trials, fixed: Trials) -> list[Target]:
     off = float(np.abs(fixed.force - exact.force).max())
     return [Target("Fixed tendon: largest difference of a force", off, high=0.1, unit="N",
                    source="ours: the lever arm is constant within 1 %")]  # fmt: skip
-
-
-# -- statements that need no data -------------------------------------------------------------------------------------
 
 
 def rest_statement(found: Trials, longer: Trials, seconds: float) -> Statement:
@@ -401,9 +397,6 @@ def sensitivity_statements(changes: dict[str, NDArray], options: BenchValidation
     return statements
 
 
-# -- tables and figures -----------------------------------------------------------------------------------------------
-
-
 def _tables(found: Trials, reduced: Trials, measured: Trials | None, changes: dict[str, NDArray]) -> list[Table]:
     tables = []
     if measured is not None:
@@ -463,8 +456,6 @@ def _tables(found: Trials, reduced: Trials, measured: Trials | None, changes: di
 
 def _picture(options: BenchValidationOptions) -> Figure | str:
     """Return a picture of three trials at rest, or the reason why there is none."""
-    from pliant.engine import MujocoEngine
-
     bench = dataclasses.replace(options.bench(), obstacle_height=max(options.heights), load=max(options.loads))
 
     def scenes() -> Iterator[tuple[MjModel, list[Array], dict[str, Any]]]:
@@ -493,9 +484,6 @@ def _fit_table(fit: SetupFit) -> Table:
     )
 
 
-# -- the experiment ---------------------------------------------------------------------------------------------------
-
-
 def _measurements(options: BenchValidationOptions) -> Trials | None:
     """Return the measured trials, or None without a file of them.
 
@@ -519,9 +507,6 @@ def check_options(options: BenchValidationOptions) -> None:
 
 
 def _films(context: Context, options: BenchValidationOptions) -> list[Film]:
-    from pliant.engine import MujocoEngine
-    from pliant.simulation.pose_track import PoseTrack
-
     load, seconds, tracks = max(options.loads), 2.5, {}
     bench = dataclasses.replace(options.bench(), obstacle_height=max(options.heights), load=0.0)
     for module in (1, 3, 6):

@@ -340,9 +340,6 @@ def softfoot_statics(context: Context, options: SoftFootStaticsOptions) -> Resul
     )  # fmt: skip
 
 
-# -- figures ----------------------------------------------------------------------------------------------
-
-
 def _figure_stiffness(curve: list[Standing], flats: list[Standing], bar: tuple[float, float]) -> Figure:
     middles = [0.5 * (a + b) for a, b in itertools.pairwise(LOADS)]
     left, right = [], []

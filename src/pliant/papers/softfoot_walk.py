@@ -19,16 +19,8 @@ from pliant.experiments.base import Context, Figure, Result, Statement, Table, T
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import Line, Panel, draw
 from pliant.papers._softfoot_walk_pictures import FEET, crossing, pictures
-from pliant.walking.trials import (
-    COURSES,
-    Crossing,
-    Rate,
-    Walk,
-    fisher,
-    fisher_stratified,
-    mcnemar,
-    walk_many,
-)
+from pliant.robots import build_robot
+from pliant.walking.trials import COURSES, Crossing, Rate, Walk, fisher, fisher_stratified, mcnemar, walk_many
 
 PAPER = "Crotti et al. 2024, arXiv 2412.03191"
 LIKELY = (0.005, 0.010)
@@ -150,7 +142,6 @@ def rate(walks: Walks, feet: str, height: float) -> Rate:
 
 def settings_that_differ(robot: str = "biped") -> list[str]:
     """Return which settings of a robot's controller are not the same for both feet."""
-    from pliant.robots import build_robot
     from pliant.walking.device import WalkingDescription
 
     found = []
@@ -264,20 +255,14 @@ def _improvement(
     better = min((rates[h][1].value - rates[h][0].value for h in sizes), default=0.0)
     chance = max((chances[f"feet {h:g}"] for h in sizes), default=1.0)
     targets = [
-        Target(
-            "completed walks, soft less rigid feet, least of the sizes",
-            low=0.05,
-            source="section IV-A: an improvement; 5 % is ours",
-        ).measure(better),
-        Target(
-            "chance that the feet are equal, same seeds, largest of the sizes",
-            high=0.05,
-            source="section IV-A; the test is ours: McNemar, Holm",
-        ).measure(chance),
+        Target("completed walks, soft less rigid feet, least of the sizes", low=0.05,
+               source="section IV-A: an improvement; 5 % is ours").measure(better),
+        Target("chance that the feet are equal, same seeds, largest of the sizes", high=0.05,
+               source="section IV-A; the test is ours: McNemar, Holm").measure(chance),
         Target("falls with rigid feet, least of the sizes", low=0.5, source="section IV-A: tends to fall").measure(
             1.0 - max((rates[h][0].value for h in sizes), default=1.0)
         ),
-    ]
+    ]  # fmt: skip
     return Statement(
         what="With the SoftFoot the humanoid overcomes small obstacles without a specific control structure, whereas "
         "it tends to fall with its rigid flat feet.",
@@ -439,12 +424,9 @@ def _motion(walks: Walks, heights: Sequence[float], chances: Mapping[str, float]
     ]  # fmt: skip
     if len(heights) > 2:
         targets.append(
-            Target(
-                "centre of mass: rank correlation of motion and height, rigid",
-                low=0.9,
-                source="section V-C: the higher",
-            ).measure(rank)
-        )
+            Target("centre of mass: rank correlation of motion and height, rigid", low=0.9,
+                   source="section V-C: the higher").measure(rank)
+        )  # fmt: skip
     texts = ", ".join(f"{_mm(h)}: {1e3 * m:.0f} mm" for h, m in zip(heights, moved, strict=True))
     return Statement(
         what="With rigid feet the centre of mass moves more the higher the obstacle is; the SoftFoot reduces this "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import mujoco
 import numpy as np
 
 from pliant.base.options import option
@@ -12,6 +13,7 @@ from pliant.experiments.base import Context, Figure, Result, Statement, Table, T
 from pliant.experiments.films import Film, film_of_tracks
 from pliant.experiments.panels import DASHED, Level, Line, Panel, draw
 from pliant.feet.press_bench import Standing, press, stand
+from pliant.feet.softfoot import softfoot
 from pliant.papers.softfoot_statics import PAPER, figure_of_soles, foot_options
 
 RELEASED_SLACK = 0.0019572020875
@@ -73,10 +75,6 @@ def tiptoe_stiffness(slack: float, foot: dict[str, object]) -> float:
 
 def lever_arm() -> float:
     """Return how much the tendons lengthen with the dorsiflexion of the toes alone [m/rad]."""
-    import mujoco
-
-    from pliant.feet.softfoot import softfoot
-
     model = softfoot().compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
@@ -251,9 +249,6 @@ def softfoot_windlass(context: Context, options: SoftFootWindlassOptions) -> Res
             "tension_N": np.array([[f.tendon for f in found] for found in feet.values()]),
         },
     )  # fmt: skip
-
-
-# -- figures ----------------------------------------------------------------------------------------------
 
 
 def _figure_windlass(degrees: np.ndarray, feet: dict[float, list[Standing]], load: float) -> Figure:

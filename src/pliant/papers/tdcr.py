@@ -7,19 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 
+from pliant import rods, tendons
 from pliant.base.errors import PliantError
 from pliant.base.options import option
+from pliant.engine import MujocoEngine
+from pliant.engine.base import mujoco_state
 from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
 from pliant.experiments.panels import Line, Panel, draw
 from pliant.experiments.runs import drive
+from pliant.model import Robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pliant.base.numerics import Array
-    from pliant.rods import Rod
     from pliant.tendons.measured import ReleaseTable
 
 PULL = np.array([0.004, -0.002, -0.002, 0.0, 0.001, -0.001])
@@ -42,22 +46,20 @@ class TdcrOptions:
     """Pairs of hinges of the backbone between two disks."""
 
 
-def steel(length: float) -> Rod:
+def steel(length: float) -> rods.Rod:
     """Return the steel rod of the files."""
-    from pliant.rods import Rod, Round
-
     E = 200e9
-    return Rod(length=length, section=Round(radius=0.8e-3), young_modulus=E, shear_modulus=E / 2.66, density=7870.0)
+    return rods.Rod(
+        length=length, section=rods.Round(radius=0.8e-3), young_modulus=E, shear_modulus=E / 2.66, density=7870.0
+    )
 
 
 def shape_errors(shapes: Array) -> Array:
     """Return the distances of the tips of the statics from those of shapes (`read_shapes`) [m]."""
-    from pliant.tendons import Resolution, Segment, TendonRobot, TendonRobotDescription
-
-    segment = Segment(rod=steel(0.3), disks=3, disk_radius=0.01)
-    arm = TendonRobot(
-        TendonRobotDescription(name="steel", segments=(segment, segment), tendons=()),
-        resolution=Resolution(elements=1, steps=2, bending=5, torsion=4),
+    segment = tendons.Segment(rod=steel(0.3), disks=3, disk_radius=0.01)
+    arm = tendons.TendonRobot(
+        tendons.TendonRobotDescription(name="steel", segments=(segment, segment), tendons=()),
+        resolution=tendons.Resolution(elements=1, steps=2, bending=5, torsion=4),
     )
     middle = int(arm.chain.element[0, 1])
 
@@ -76,21 +78,17 @@ def release(data: ReleaseTable, *, seconds: float, damping: float | None = None)
         seconds: duration [s].
         damping: time constant of the material [s]; None: that of the file.
     """
-    import mujoco
-
-    from pliant.model import Robot
-    from pliant.rods import PointLoad, RodBetween, attach_rod
-
     spec = mujoco.MjSpec()
     spec.option.timestep, spec.option.gravity = 5e-4, data.gravity
     loads = tuple(
-        PointLoad(at=at, moment=tuple(w[:3]), force=tuple(w[3:])) for at, w in zip((0.5, 1.0), data.wrench, strict=True)
+        rods.PointLoad(at=at, moment=tuple(w[:3]), force=tuple(w[3:]))
+        for at, w in zip((0.5, 1.0), data.wrench, strict=True)
     )
-    part = RodBetween(
+    part = rods.RodBetween(
         rod=steel(0.6), body_b=None, loads=loads, segments=16, contact=False,
         damping=data.damping if damping is None else damping,
     )  # fmt: skip
-    model = attach_rod(Robot(spec), part).compile()
+    model = rods.attach_rod(Robot(spec), part).compile()
     state = mujoco.MjData(model)
     mujoco.mj_forward(model, state)
     model.actuator_biasprm[:] = 0.0  # the loads let go
@@ -107,11 +105,7 @@ def settled(options: TdcrOptions) -> tuple[float, float, Array]:
 
     The way has the distance from the place of the statics every 10 ms [m], shape (300,).
     """
-    import mujoco
 
-    from pliant.engine import MujocoEngine
-    from pliant.engine.base import mujoco_state
-    from pliant.tendons import Resolution, TendonRobot
     from pliant.tendons.model import build_tendon_robot
     from pliant.tendons.options import TendonOptions
     from pliant.tendons.robots import generic
@@ -125,9 +119,9 @@ def settled(options: TdcrOptions) -> tuple[float, float, Array]:
     start, *way = drive(engine, pulls, {"tip": lambda: state.data.site("tip").xpos}, 3000, every=10).tip
     base = np.eye(4)
     base[:3, 3] = state.data.body("tendon_base").xpos
-    fine = Resolution(elements=0, steps=3, bending=2, torsion=2)
+    fine = tendons.Resolution(elements=0, steps=3, bending=2, torsion=2)
     mechanism = robot.devices[0]
-    goal = TendonRobot(mechanism.statics(base), resolution=fine).solve(pull=PULL).tip
+    goal = tendons.TendonRobot(mechanism.statics(base), resolution=fine).solve(pull=PULL).tip
     tip = state.data.site("tip").xpos
     assert state.model.opt.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE
     distance = np.linalg.norm(np.array(way) - goal, axis=1)

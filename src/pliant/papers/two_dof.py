@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.options import option
+from pliant.engine import MujocoEngine
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import table_of_curves
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import DASHED, Band, Level, Panel, draw
 from pliant.experiments.runs import drive, rms, spring_equilibrium, step_response
 from pliant.experiments.trace import Trace
+from pliant.laws import PID, DCMotor
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -83,9 +86,6 @@ def simulate(
     Returns:
         "time", "reference", and "<joint>/position", "<joint>/equilibrium", every millisecond.
     """
-    from pliant.engine import MujocoEngine
-    from pliant.robots import build_robot
-
     preset = PRESETS[behaviour]
     # The motors start at 0 as in the original, so a run begins with the change of the preset.
     robot = build_robot("qbmove-2dof", {"preset": 0.0, "timestep": timestep, **options})
@@ -123,18 +123,10 @@ def _sine(time: Array) -> Array:
 
 def _arm(options: TwoDofOptions) -> dict[str, float | str]:
     """Return the options of the catalogue's robot that the experiment takes over."""
-    return {
-        "friction": options.friction,
-        "damping": options.damping,
-        "springs": options.springs,
-        "link_mass": options.link_mass,
-        "timestep": options.timestep,
-    }
+    return {name: getattr(options, name) for name in ("friction", "damping", "springs", "link_mass", "timestep")}
 
 
 def _films(context: Context, options: TwoDofOptions) -> list[Film]:
-    from pliant.robots import build_robot
-
     hanging = {**_arm(options), "mounting": "vertical"}
     runs = {name: simulate(_step, name, 3.0, **hanging) for name in ("soft", "stiff")}
     model = build_robot("qbmove-2dof", hanging).compile()
@@ -236,8 +228,6 @@ class _Sine:
 
 def _bands(options: TwoDofOptions, preset: float) -> list[tuple[float, float]]:
     """Return the stiction band of each joint [rad]."""
-    from pliant.robots import build_robot
-
     actuators = build_robot("qbmove-2dof", {"springs": options.springs}).actuators
     return [stiction_band(actuators[joint].law, preset, options.friction) for joint in JOINTS]
 
@@ -416,8 +406,6 @@ def _checks(
     runs: dict[str, Trace], band: dict[str, list[tuple[float, float]]], sines: dict[str, dict[str, _Sine]]
 ) -> list[Target]:
     """Return what does not depend on the paper: statics of stiction, the servo's lag, convergence."""
-    from pliant.laws import PID, DCMotor
-
     targets = [
         Target(
             f"Step: final link angle minus equilibrium, {behaviour}, {joint}",
@@ -439,27 +427,17 @@ def _checks(
     coulomb = motor.friction.torque / pid.kp
     lag = math.sqrt(0.5 * viscous**2 + 4.0 / math.pi * viscous * coulomb + coulomb**2)
     targets += [
-        Target(
-            f"Sinusoid: RMS lag of the motors, {behaviour}, {joint}",
-            1e3 * sines[f"sine_{behaviour}"][joint].lag,
-            equals=1e3 * lag,
-            relative=0.02,
-            unit="mrad",
-            source="ours: RMS of ((kd + D) v + F sgn v) / kp",
-        )
+        Target(f"Sinusoid: RMS lag of the motors, {behaviour}, {joint}", 1e3 * sines[f"sine_{behaviour}"][joint].lag,
+               equals=1e3 * lag, relative=0.02, unit="mrad", source="ours: RMS of ((kd + D) v + F sgn v) / kp")
         for behaviour in PRESETS
         for joint in JOINTS
-    ]
+    ]  # fmt: skip
     change = max(abs(sines["sine_fine"][j].error / sines["sine_soft"][j].error - 1.0) for j in JOINTS)
     return [
         *targets,
-        Target(
-            "Sinusoid: change of the soft link's error with half the time step",
-            change,
-            high=0.01,
-            source="ours: convergence",
-        ),
-    ]
+        Target("Sinusoid: change of the soft link's error with half the time step", change, high=0.01,
+               source="ours: convergence"),
+    ]  # fmt: skip
 
 
 def _largest(finals: dict[str, list[float]]) -> float:
@@ -523,12 +501,7 @@ def _swings(q: Array, threshold: float = 5e-3) -> int:
 
 
 def _figure_motion(
-    context: Context,
-    name: str,
-    caption: str,
-    place: str,
-    items: Callable[[str, int], list[Item]],
-    **limits: object,
+    context: Context, name: str, caption: str, place: str, items: Callable[[str, int], list[Item]], **limits: object
 ) -> Figure:
     """Return a figure of both joints, soft and stiff, with measured curves; the legend has the order of the lines."""
     panels = [

@@ -12,12 +12,16 @@ import numpy as np
 
 from pliant.base.figures import CYCLE
 from pliant.base.options import option
+from pliant.engine import MujocoEngine
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import table_of_curves
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.panels import BESIDE, DASHED, Level, Line, Note, Panel, draw
 from pliant.experiments.runs import StepResponse, drive, nice_step, spring_equilibrium, step_response
 from pliant.experiments.trace import Trace
+from pliant.laws import Mode
+from pliant.model.check import step_sizes
+from pliant.robots import build_robot
 
 if TYPE_CHECKING:
     from pliant.base.numerics import Array
@@ -81,8 +85,6 @@ class Case:
 
     def build(self, body: Body, timestep: float = 1e-3) -> Robot:
         """Return the bench of the case on a body."""
-        from pliant.robots import build_robot
-
         options: dict[str, Any] = {"link_inertia": body.link_inertia, "damping": body.damping, "timestep": timestep}
         if self.k is not None:
             options["k"] = self.k
@@ -179,8 +181,6 @@ def simulate(case: Case, body: Body, timestep: float, duration: float | None = N
     Returns:
         "time", "joint/position", "joint/torque" at every step.
     """
-    from pliant.engine import MujocoEngine
-
     engine = MujocoEngine(case.build(body, timestep), check=False, guard=False)
     inputs = {"joint/reference_1": REFERENCE}
     if case.k is None:
@@ -190,9 +190,6 @@ def simulate(case: Case, body: Body, timestep: float, duration: float | None = N
 
 def link_step_size(case: Case, body: Body, timestep: float = 1e-3) -> StepSize:
     """Return the check's finding about the link, with the spring's largest slope."""
-    from pliant.laws import Mode
-    from pliant.model.check import step_sizes
-
     rows = step_sizes(case.build(body, timestep), modes={"joint": Mode.SPRING_EQ_PRESET}, poses=0)
     return next(row for row in rows if row.element == "link" and row.at == "rest")
 
@@ -205,8 +202,6 @@ def perturbation_growth(case: Case, body: Body, timestep: float) -> Array:
     Returns:
         |q - q0| over its initial value, shape (401,).
     """
-    from pliant.engine import MujocoEngine
-
     robot = case.build(body, timestep)
     law = robot.actuators["joint"].law
     p = law.parameters().tolist()
@@ -271,16 +266,10 @@ class CaseRun:
     def checks(self) -> list[Target]:
         """Statics and transients against what is computed without the engine."""
         return [
-            Target(
-                f"Final angle with {self.body.text}: {self.case.name} ({self.case.text})",
-                self.rest,
-                equals=self.final,
-                tolerance=1e-4,
-                unit="rad",
-                source="ours: balance of the law and the load",
-            ),
+            Target(f"Final angle with {self.body.text}: {self.case.name} ({self.case.text})", self.rest,
+                   equals=self.final, tolerance=1e-4, unit="rad", source="ours: balance of the law and the load"),
             *_transient_targets(self.case, self.body, self.found, self.true),
-        ]
+        ]  # fmt: skip
 
 
 def varied_rests(case: Case, body: Body) -> list[float]:
@@ -335,14 +324,9 @@ def statements(rest: dict[str, float], hanging: dict[str, float], varied: dict[s
         return f"{name} {1e3 * (REFERENCE - rest[name]):.1f} mrad"
 
     def target(name: str, visible: bool) -> Target:
-        return Target(
-            f"Distance of the rest from the reference: {name}",
-            abs(REFERENCE - rest[name]),
-            low=VISIBLE if visible else None,
-            high=None if visible else VISIBLE,
-            unit="rad",
-            source="section 4.1; 2 % of the step is ours",
-        )
+        return Target(f"Distance of the rest from the reference: {name}", abs(REFERENCE - rest[name]),
+                      low=VISIBLE if visible else None, high=None if visible else VISIBLE, unit="rad",
+                      source="section 4.1; 2 % of the step is ours")  # fmt: skip
 
     moved, still = ("AwAS-II soft", "qbMove soft"), ("AwAS-II stiff", "qbMove stiff", *UNMOVED)
     low = 1e3 * max(abs(REFERENCE - rest[name]) for name in still)
@@ -544,22 +528,12 @@ def _bound(case: Case, body: Body) -> tuple[dict[float, Array], list[Target]]:
     return growth, [
         Target(f"{head}growth at 0.98 of it", float(growth[0.98][-100:].max()), high=10.0, source=source),
         Target(f"{head}growth at 1.02 of it", float(growth[1.02].max()), low=1e4, source=source),
-        Target(
-            f"{head}the check calls 1.02 of it unstable, and not 0.98",
-            float(unstable == [False, True]),
-            equals=1.0,
-            source="ours: must be refused",
-        ),
-    ]
+        Target(f"{head}the check calls 1.02 of it unstable, and not 0.98", float(unstable == [False, True]),
+               equals=1.0, source="ours: must be refused"),
+    ]  # fmt: skip
 
 
-def _errors(
-    case: Case,
-    body: Body,
-    true_time: Array,
-    true_q: Array,
-    fractions: Sequence[float],
-) -> tuple[Array, Array]:
+def _errors(case: Case, body: Body, true_time: Array, true_q: Array, fractions: Sequence[float]) -> tuple[Array, Array]:
     limit = link_step_size(case, body).limit
     rows = []
     for fraction in fractions:
@@ -586,9 +560,6 @@ def _notes(quick: bool, steps: list[dict[str, object]]) -> list[str]:
     if quick:
         notes.append("Quick version: only the first of the three links, and fewer time steps.")
     return notes
-
-
-# -- figures ----------------------------------------------------------------------------------------------
 
 
 def _figure_steps(context: Context, body: Body, runs: dict[Case, Trace], finals: dict[Case, float]) -> Figure:

@@ -7,7 +7,7 @@ import math
 import threading
 import time as wall
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,11 @@ from pliant.base.errors import BridgeError
 from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.panels import Line, Panel, draw
-from pliant.yarp.program import TIMEOUT_S, Board, World, biped, serve
+from pliant.simulation import free, paced
+from pliant.yarp.program import TIMEOUT_S, Board, biped, serve
 
 if TYPE_CHECKING:
-    from pliant.yarp.client import InputPort
+    pass
 
 Integers = NDArray[np.int64]
 
@@ -28,8 +29,6 @@ PERIOD_NS = 1_000_000
 """Wanted period of the loop, and step of the simulation [ns] (figure 6)."""
 DELAYS_MS = (1.0, 10.0, 10.5, 50.0)
 """Delays that a thread asks for [ms]; the third lies between two steps.  # assumed"""
-MAX_READ = 20_000
-"""Most ticks that wait for the loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,69 +88,6 @@ class LoopRun:
         return f"{len(self.slept) - 1 - self.late} of {len(self.slept) - 1}"
 
 
-def _nanoseconds(content: Any) -> int:
-    """Return the time in a message of the clock [ns]."""
-    return int(content[0]) * 1_000_000_000 + int(content[1])
-
-
-class NewestTime:
-    """The newest time of the clock, kept by a thread; others sleep until a time, as with `yarp::os::Time::delay`.
-
-    Args:
-        world: whose clock is followed.
-    """
-
-    def __init__(self, world: World) -> None:
-        self._changed = threading.Condition()
-        self._now = -1
-        self._ticks = 0
-        self._ended = False
-        self._reader = _clock_reader(world, "/experiment/newest")
-        self._thread = threading.Thread(target=self._follow, name="pliant-experiment-clock")
-
-    def __enter__(self) -> NewestTime:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self._changed:
-            self._ended = True
-            self._changed.notify_all()
-        self._thread.join(10.0)
-
-    def _follow(self) -> None:
-        while not self._ended:
-            with contextlib.suppress(BridgeError):  # the simulation stands still
-                now = _nanoseconds(self._reader.read(0.1).content)
-                with self._changed:
-                    self._now = now
-                    self._ticks += 1
-                    self._changed.notify_all()
-
-    def sleep_until(self, time_ns: int, ticks: float = math.inf) -> int:
-        """Sleep until a simulated time, or until a number of ticks arrived, and return the newest time.
-
-        Raises:
-            BridgeError: no such time came within `TIMEOUT_S`, or the clock is not followed any more.
-        """
-        with self._changed:
-            come = self._changed.wait_for(
-                lambda: self._ended or self._now >= time_ns or self._ticks >= ticks, TIMEOUT_S
-            )
-            if self._ended or not come:
-                raise BridgeError(f"the clock did not reach {time_ns} ns", field="clock")
-            return self._now
-
-
-def _clock_reader(world: World, name: str) -> InputPort:
-    """Return a port of a given name that receives the clock."""
-    from pliant.yarp.client import InputPort
-
-    reader = InputPort(world.yarp.network, name, limit=MAX_READ)
-    world.yarp.connect("/clock", reader.name)
-    return reader
-
-
 def run_loop(label: str, factor: float, executions: int) -> LoopRun:
     """Run two control loops of 1 kHz beside a simulation of 1 kHz.
 
@@ -160,14 +96,14 @@ def run_loop(label: str, factor: float, executions: int) -> LoopRun:
         factor: real-time factor; infinity for a simulation that runs as fast as it can.
         executions: of each loop.
     """
-    from pliant.simulation import free, paced
+    from pliant.yarp.client import ClockReader, NetworkClock
     from pliant.yarp.wire import bottle
 
     pacer = paced(factor) if math.isfinite(factor) else free()
     slept: list[int] = []
     with serve(biped(timestep=1e-9 * PERIOD_NS), pacer=pacer, lockstep=False) as world:
-        reader = _clock_reader(world, "/experiment/clock")
-        newest = NewestTime(world)
+        reader = ClockReader(world.yarp, name="/experiment/clock")
+        newest = NetworkClock(world.yarp, name="/experiment/newest", timeout=TIMEOUT_S)
 
         def sleeping_loop() -> None:
             with contextlib.suppress(BridgeError):  # the run was given up
@@ -183,25 +119,19 @@ def run_loop(label: str, factor: float, executions: int) -> LoopRun:
             world.call(world.clock, bottle("continueSimulation"))
             stamps, times = np.empty(executions, dtype=np.int64), np.empty(executions, dtype=np.int64)
             for k in range(executions):
-                stamps[k] = _nanoseconds(reader.read(TIMEOUT_S).content)
+                stamps[k] = reader.read(TIMEOUT_S)
                 times[k] = wall.perf_counter_ns()
             delays = []
             for wanted in DELAYS_MS:
-                start = now = _nanoseconds(reader.read(TIMEOUT_S).content)
+                start = now = reader.read(TIMEOUT_S)
                 while now < start + wanted * 1e6:
-                    now = _nanoseconds(reader.read(TIMEOUT_S).content)
+                    now = reader.read(TIMEOUT_S)
                 delays.append((now - start) / 1e6)
             sleeper.join(TIMEOUT_S)
             world.call(world.clock, bottle("pauseSimulation"))
         sleeper.join(10.0)
     return LoopRun(
-        label=label,
-        factor=factor,
-        stamps=stamps,
-        times=times,
-        slept=np.array(slept),
-        delays=tuple(delays),
-        began=began,
+        label=label, factor=factor, stamps=stamps, times=times, slept=np.array(slept), delays=tuple(delays), began=began
     )
 
 
@@ -212,17 +142,19 @@ def run_lockstep(executions: int, *, torque: float = 0.3) -> tuple[LoopRun, np.n
         executions: of the loops.
         torque: amplitude of the torques of the left arm [N m].
     """
+    from pliant.yarp.client import ClockReader, NetworkClock
+
     with serve(biped(timestep=1e-9 * PERIOD_NS)) as world:
-        reader = world.reader("/clock")
+        reader = ClockReader(world.yarp, name="/experiment/clock")
         board = Board(world, "left_arm")
         board.modes("torq")
         stamps, times, slept = (np.empty(executions, dtype=np.int64) for _ in range(3))
         reader.read(TIMEOUT_S)  # a reader that connects gets the newest time
-        with NewestTime(world) as newest:
+        with NetworkClock(world.yarp, name="/experiment/newest", timeout=TIMEOUT_S) as newest:
             now = newest.sleep_until(0)
             for k in range(executions):
                 world.step()
-                stamps[k] = _nanoseconds(reader.read(TIMEOUT_S).content)
+                stamps[k] = reader.read(TIMEOUT_S)
                 slept[k] = now = newest.sleep_until(now + PERIOD_NS, ticks=k + 2)
                 times[k] = wall.perf_counter_ns()
                 board.call(f"[set] [torq] [ref] 3 {torque * math.sin(0.1 * k):.17g}")
@@ -339,11 +271,7 @@ def _wall_statements(slow: LoopRun) -> list[Statement]:
             found=f"{WALL} At {slow.label} a tick comes every {np.median(np.diff(slow.times)) / 1e6:.3g} ms of wall "
             f"time: a loop by the wall clock would execute {np.median(np.diff(slow.times)) / 1e6:.3g} times a step.",
         ),
-        Statement(
-            what="The wall time between two executions, as figure 6 draws it.",
-            where="figure 6",
-            found=WALL,
-        ),
+        Statement(what="The wall time between two executions, as figure 6 draws it.", where="figure 6", found=WALL),
     ]
 
 
@@ -353,13 +281,8 @@ def _missing(run: LoopRun) -> int:
 
 def repetition_target(first: np.ndarray, second: np.ndarray) -> Target:
     """Compare the last positions of two runs in lock-step."""
-    return Target(
-        "two runs in lock-step differ by",
-        float(np.abs(first - second).max()),
-        equals=0.0,
-        unit="deg",
-        source="ours: a run depends on the calls alone",
-    )
+    return Target("two runs in lock-step differ by", float(np.abs(first - second).max()), equals=0.0, unit="deg",
+                  source="ours: a run depends on the calls alone")  # fmt: skip
 
 
 @experiment(
@@ -414,7 +337,7 @@ def yarp_clock(context: Context, options: YarpClockOptions) -> Result:
             "A loop that reads every tick cannot miss one: ticks wait in the order in which they were sent, 5000 for "
             "each reader. A loop that sleeps and then asks for the newest time sees two steps at once where its "
             "thread was late; in lock-step that cannot happen. Simulation and loops share a process here, which makes "
-            "late wakes more frequent than with programs of their own.",
+            "late wakes more frequent than with programs of their own."
         ],
         assumptions=["The robot is pliant's biped; the paper does not say which one figure 6 was measured with."],
         traces={

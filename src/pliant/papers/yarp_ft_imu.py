@@ -10,15 +10,19 @@ import numpy as np
 
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
+from pliant.base.spatial import exp_so3, log_so3, rotation_from_rpy
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
 from pliant.experiments.panels import Band, Panel, draw, lines
+from pliant.model.noise import Noise
 from pliant.papers.yarp_clock import PAPER
+from pliant.simulation.pose_track import PoseTrack
+from pliant.walking.robots.biped import PARTS as JOINTS_OF
+from pliant.walking.robots.biped.parameters import JOINTS, LINKS
 from pliant.yarp.program import Board, biped, serve
 
 if TYPE_CHECKING:
     from pliant.experiments.panels import Item
-    from pliant.simulation.pose_track import PoseTrack
 
 TIMESTEP = 0.002
 """Step of the physics [s].  # assumed"""
@@ -78,12 +82,7 @@ class Traces:
 
 
 def record(
-    options: YarpFtImuOptions,
-    *,
-    noisy: bool,
-    seed: int = 0,
-    push: float | None = None,
-    track: PoseTrack | None = None,
+    options: YarpFtImuOptions, *, noisy: bool, seed: int = 0, push: float | None = None, track: PoseTrack | None = None
 ) -> Traces:
     """Push the standing robot, and record force/torque sensor and inertial unit through their ports.
 
@@ -94,8 +93,6 @@ def record(
         push: duration of each push on the hand [s]; None takes that of the options.
         track: what keeps the poses; None keeps none.
     """
-    from pliant.model.noise import Noise
-
     noise = {
         "linear_acceleration_noise": Noise(std=options.acceleration_noise),
         "angular_velocity_noise": Noise(std=options.rate_noise),
@@ -155,10 +152,6 @@ def record(
 
 def _hand_axes(angles_deg: Array, arm: Array) -> Array:
     """Return the orientation of the right hand in the world, from the angles of the waist and the arm's joints."""
-    from pliant.base.spatial import exp_so3, rotation_from_rpy
-    from pliant.walking.robots.biped import PARTS as JOINTS_OF
-    from pliant.walking.robots.biped.parameters import JOINTS
-
     rotation = rotation_from_rpy(np.radians(angles_deg))
     for name, angle in zip(JOINTS_OF["right_arm"], arm, strict=True):  # the torso is held upright
         rotation = rotation @ exp_so3(angle * np.array(JOINTS[name].axis))
@@ -192,19 +185,12 @@ def noise_targets(noise: Array, std: float, what: str) -> list[Target]:
 
 def repetition_target(clean: Traces, noisy: Traces) -> Target:
     """Check that noise changes what is measured, and not what happens."""
-    return Target(
-        "noise moves a joint by",
-        float(np.abs(noisy.arm - clean.arm).max()),
-        equals=0.0,
-        unit="rad",
-        source="ours: no controller of the run uses the sensors, and runs in lock-step repeat",
-    )
+    return Target("noise moves a joint by", float(np.abs(noisy.arm - clean.arm).max()), equals=0.0, unit="rad",
+                  source="ours: no controller of the run uses the sensors, and runs in lock-step repeat")  # fmt: skip
 
 
 def _turned(traces: Traces) -> float:
     """Return how far the integrated angular velocity leaves the orientation that is told, at most [rad]."""
-    from pliant.base.spatial import exp_so3, log_so3, rotation_from_rpy
-
     angles, rates = np.radians(traces.inertial[:, ANGLES]), np.radians(traces.inertial[:, RATES])
     rotation = rotation_from_rpy(angles[0])
     off = 0.0
@@ -216,8 +202,6 @@ def _turned(traces: Traces) -> float:
 
 def load_statements(clean: Traces) -> list[Statement]:
     """Judge section 3.3.2: the force/torque sensors."""
-    from pliant.walking.robots.biped.parameters import LINKS
-
     hand = LINKS["hand"]
     weight = hand.mass * np.array([0.0, 0.0, -GRAVITY])
     rest = clean.load(FORCES, 0)
@@ -280,8 +264,6 @@ def load_statements(clean: Traces) -> list[Statement]:
 
 def inertial_statements(clean: Traces) -> list[Statement]:
     """Judge section 3.3.3: the inertial unit."""
-    from pliant.base.spatial import rotation_from_rpy
-
     rest = clean.inertial[clean.rest].mean(axis=0)
     expected = rotation_from_rpy(np.radians(rest[ANGLES])).T @ np.array([0.0, 0.0, GRAVITY])
     off = float(np.linalg.norm(rest[ACCELERATION] - expected))
@@ -334,8 +316,6 @@ def noise_statements(clean: Traces, noisy: Traces, options: YarpFtImuOptions) ->
 
 
 def _films(context: Context, options: YarpFtImuOptions) -> list[Film]:
-    from pliant.simulation.pose_track import PoseTrack
-
     track = PoseTrack()
     record(options, noisy=False, push=min(options.push, 0.5), track=track)
     return [

@@ -12,15 +12,18 @@ import numpy as np
 
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
+from pliant.base.spatial import rotation_from_rpy
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
 from pliant.experiments.panels import BESIDE, Band, Line, Panel, draw, lines
 from pliant.experiments.trace import Recorder, Trace
 from pliant.papers.yarp_clock import PAPER
+from pliant.simulation.pose_track import PoseTrack
+from pliant.walking.robots.biped import PARTS as JOINTS_OF
+from pliant.walking.robots.biped.parameters import JOINTS, LINKS, OFFSETS, REST
 from pliant.yarp.program import PARTS, TIMEOUT_S, Board, World, biped, serve
 
 if TYPE_CHECKING:
-    from pliant.simulation.pose_track import PoseTrack
     from pliant.walking.control.tree import KinematicTree
     from pliant.yarp.wire.joints import JointState
 
@@ -87,8 +90,6 @@ class GravityModel:
 
     def __init__(self) -> None:
         from pliant.walking.model import kinematic_tree
-        from pliant.walking.robots.biped import PARTS as JOINTS_OF
-        from pliant.walking.robots.biped.parameters import JOINTS, REST
 
         names = tuple(JOINTS)
         self.tree: KinematicTree = kinematic_tree(biped(timestep=TIMESTEP).compile(), "waist", names)
@@ -102,8 +103,6 @@ class GravityModel:
             angles: roll, pitch and yaw of the waist [rad].
             arm: positions of the arm's joints [rad].
         """
-        from pliant.base.spatial import rotation_from_rpy
-
         self.q[self.rows[PART]] = arm
         self.tree.observe(rotation_from_rpy(angles), np.zeros(3), self.q, np.zeros(len(self.q)))
         return GRAVITY * self.tree.hold[self.rows[PART]]
@@ -397,8 +396,6 @@ def run_push(
         board.close()
     model.torques(angles, target + marks[1][0])
     tree, arm = model.tree, model.rows[PART]
-    from pliant.walking.robots.biped.parameters import LINKS, OFFSETS
-
     last = arm[-1] + 1
     hand = tree.P[last] + tree.R[last] @ (np.array(OFFSETS["hand"]) + np.array(LINKS["hand"].center))
     jacobian = np.array([np.cross(tree.Z[i + 1], hand - tree.P[i + 1]) for i in arm])
@@ -417,8 +414,6 @@ def run_push(
 
 def board_statements(boards: int, axes: int, states_per_step: float, described: dict[str, bool]) -> list[Statement]:
     """Judge how many control boards there are, how often each tells its state, and what a file describes."""
-    from pliant.walking.robots.biped.parameters import JOINTS
-
     answering = sum(described.values())
     return [
         Statement(
@@ -592,8 +587,6 @@ UNJUDGED = (
 
 
 def _films(context: Context, options: YarpImpedanceOptions) -> list[Film]:
-    from pliant.simulation.pose_track import PoseTrack
-
     tracks = {"impedance alone": PoseTrack(), "with gravity compensation": PoseTrack()}
     for compensated, (label, track) in enumerate(tracks.items()):
         run_push(label, options, compensated=bool(compensated), hold=1.0, track=track)
@@ -655,9 +648,7 @@ def yarp_impedance(context: Context, options: YarpImpedanceOptions) -> Result:
             "experiment chooses constant speed, the only generator that the paper knows.",
             "The program compensates gravity every 10 ms by its own model of the links.",
         ],
-        assumptions=[
-            "The robot is pliant's biped, in the class of COMAN; masses, gains and the pose are ours.",
-        ],
+        assumptions=["The robot is pliant's biped, in the class of COMAN; masses, gains and the pose are ours."],
         traces={
             "time_s": soft.trace.time,
             **{f"q_{name}_rad": run.trace.q for name, run in zip(("plain", "compensated", "stiff"), runs, strict=True)},

@@ -33,8 +33,13 @@ _EXPORTS: dict[str, str] = {
     "WrenchEstimate": "pliant.rods.analysis",
     "attach_rod": "pliant.rods.model.rod_between",
     "catalogue": "pliant.rods.loaders",
+    "critical_load": "pliant.rods.load_limit",
+    "joint_faults": "pliant.rods.verification",
     "load_description": "pliant.rods.loaders",
     "load_robot": "pliant.rods.loaders",
+    "load_until_unstable": "pliant.rods.load_limit",
+    "plate_imbalance": "pliant.rods.verification",
+    "round_trip": "pliant.rods.verification",
     "solve_batch": "pliant.rods.batch",
     "solve_rod": "pliant.rods.between.statics",
 }

@@ -12,6 +12,7 @@ _EXPORTS: dict[str, str] = {
     "SmoothStart": "pliant.vision.tasks",
     "TAG_FROM_APRILTAG": "pliant.vision.detector",
     "TagDetection": "pliant.vision.apriltag",
+    "TargetTracker": "pliant.vision.tracking",
     "Task": "pliant.vision.tasks",
     "VisionError": "pliant.camera.conditions",
     "camera_moved": "pliant.vision.kinematics",

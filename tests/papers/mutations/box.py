@@ -2,7 +2,8 @@
 
 from mutations import Mutation
 
-from pliant.papers import _box_push, box
+from pliant.joints.qbmove_5dof.kinematics import ArmKinematics
+from pliant.papers import box
 
 
 def pushes(context, options):
@@ -19,8 +20,8 @@ def stay_soft(monkeypatch):
 
 
 def halve_gravity(monkeypatch):
-    gravity = _box_push.Arm.gravity
-    monkeypatch.setattr(_box_push.Arm, "gravity", lambda self, q: 0.5 * gravity(self, q))
+    gravity = ArmKinematics.gravity
+    monkeypatch.setattr(ArmKinematics, "gravity", lambda self, q: 0.5 * gravity(self, q))
 
 
 MUTATIONS = [

@@ -4,8 +4,8 @@ import pytest
 from mutations import Mutation
 from rod_mutations import loose_solver, offset_joints, section, weight
 
+from pliant import rods
 from pliant.base.spatial import pose, rotation_from_rpy
-from pliant.papers import cpr_planar
 from pliant.papers import cpr_stewart as module
 from pliant.rods import catalogue, load_robot
 
@@ -35,7 +35,7 @@ def loaded(context, options):
         X, load = robot.description.home, (0.0, 0.0, -40.0, 0.0, 0.0, 0.0)
         path = robot.follow([X] * 3, load, start=robot.home(), branch="smooth")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cpr_planar, "round_trip", lambda path: 0.0)
+            patch.setattr(rods, "round_trip", lambda path: 0.0)
             out += module.path_targets(name.removeprefix("Stewart_Gough_"), path)
     return [target for target in out if target.name.endswith("unstable directions")]
 

@@ -27,11 +27,11 @@ def pose():
 
 @functools.cache
 def healthy():
-    return module.in_process(pose(), "pose", DEFAULTS, rendered=False, duration=SHORT)
+    return module.run_torques(pose(), "pose", DEFAULTS, rendered=False, duration=SHORT)
 
 
 def runs(options, *kinds, duration=SHORT):
-    return [module.in_process(pose(), features, options, rendered=r, duration=duration) for features, r in kinds]
+    return [module.run_torques(pose(), features, options, rendered=r, duration=duration) for features, r in kinds]
 
 
 def ends(context, options):
@@ -46,7 +46,7 @@ def motion(context, options):
 
 
 def through_interface(context, options):
-    far = module.through_interface(pose(), "pose", options, rendered=False, duration=SHORT)
+    far = module.run_torques(pose(), "pose", options, rendered=False, fci=True, duration=SHORT)
     return [module.interface_statement([healthy().servo], [far.servo])]
 
 

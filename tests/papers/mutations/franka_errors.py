@@ -5,6 +5,7 @@ from mutations import Mutation
 from pliant.franka.device.cabinet import Cabinet
 from pliant.franka.wire import fci
 from pliant.papers import franka_errors as module
+from pliant.papers.arms import fci_recipes
 from pliant.papers.arms.fci_recipes import RECIPES
 
 
@@ -12,7 +13,7 @@ def follow(*errors):
     """Return a run of the recipes of some errors."""
 
     def run(context, options):
-        outcomes = [module.provoke(recipe) for recipe in RECIPES if recipe.error in errors]
+        outcomes = [fci_recipes.provoke(recipe) for recipe in RECIPES if recipe.error in errors]
         statements = [module.reflex_statement(outcomes), module.recovery_statement(outcomes)]
         return [*statements, *module.checks(outcomes)]
 
@@ -20,7 +21,7 @@ def follow(*errors):
 
 
 def deaf(monkeypatch):
-    monkeypatch.setattr(module, "LONGEST", 100)
+    monkeypatch.setattr(fci_recipes, "LONGEST", 100)
     monkeypatch.setattr(Cabinet, "_raise", lambda self, error: False)
 
 

@@ -7,7 +7,7 @@ from mutations import Mutation
 from pliant.franka.client import FrankaRobot
 from pliant.franka.device import arm, plant
 from pliant.papers import franka_torque
-from pliant.papers.arms.franka_server import open_robot
+from pliant.papers.arms.opened import open_robot
 from pliant.vision.tasks import SmoothStart
 
 SHORT = 1.5
@@ -21,13 +21,13 @@ def healthy(friction, compensated, feedforward):
 
 def drive(friction=False, compensated=False, feedforward=False):
     with open_robot(friction=friction, compensated=compensated, fci=False) as served:
-        return franka_torque.drive(served.robot, feedforward=feedforward, duration=SHORT)
+        return franka_torque.drive(served.left, feedforward=feedforward, duration=SHORT)
 
 
 def free_run(context, options):
     """Judge a broken run without friction, in the place of all three."""
     with open_robot(friction=False, fci=False) as served:
-        run = franka_torque.drive(served.robot, feedforward=False, duration=SHORT, options=options)
+        run = franka_torque.drive(served.left, feedforward=False, duration=SHORT, options=options)
     return [*franka_torque.statements(run, run, run), *franka_torque.checks(run, [run], options)]
 
 

@@ -23,14 +23,14 @@ def pose():
 
 def runs(options, features, *, laws=module.LAWS, duration=SHORT):
     setup = dataclasses.replace(module.setup_of(options), timeout=duration)
-    return [module.run_in_process(pose(), law, setup, rendered=features == module.RENDERED) for law in laws]
+    return [module.run_servo(pose(), law, setup, rendered=features == module.RENDERED) for law in laws]
 
 
 @functools.cache
 def healthy_interface():
     """Return a pair of a run in this process and the same one through the interface."""
     setup = module.setup_of(module.FrankaVisualServoOptions())
-    return module.run_in_process(pose(), "PBVS", setup, rendered=False, duration=SHORT)
+    return module.run_servo(pose(), "PBVS", setup, rendered=False, duration=SHORT)
 
 
 def interface_missing():
@@ -63,7 +63,7 @@ def through_interface(context, options):
     setup = module.setup_of(options)
     return [
         module.interface_statement(
-            [near], [module.run_through_interface(pose(), "PBVS", setup, rendered=False, duration=SHORT)]
+            [near], [module.run_servo(pose(), "PBVS", setup, rendered=False, fci=True, duration=SHORT)]
         )
     ]
 

@@ -5,8 +5,9 @@ import dataclasses
 import numpy as np
 from mutations import Mutation
 
+from pliant.identification.loops import predict_loop, validate_loops
 from pliant.papers import maker_pro
-from pliant.papers._maker_pro_blocks import COMPLETE, SETS, blocks_statement, predict, validate
+from pliant.papers._maker_pro_blocks import COMPLETE, SETS, blocks_statement
 from pliant.papers.maker_pro import MEASURED, PRESETS, Loss, branch
 
 
@@ -20,7 +21,7 @@ def _complete(monkeypatch):
     """Measure a joint that has all the blocks and nothing else."""
     torque = MEASURED[:, 0]
     values = {"k": 0.004, "a": 8.5, "parallel": 0.4, "spring_friction": 0.2, "presliding": 0.06, "dead_zone": 0.08}
-    columns = [branch for preset in PRESETS for branch in predict(torque, preset, values)]
+    columns = [branch for preset in PRESETS for branch in predict_loop(torque, preset, values, turn=1.47)]
     monkeypatch.setattr(maker_pro, "MEASURED", np.column_stack([torque, *columns]))
 
 
@@ -74,9 +75,7 @@ MUTATIONS = [
         experiment="maker-pro",
         name="a measured joint that has the blocks and nothing else",
         patch=_complete,
-        run=lambda context, options: [
-            blocks_statement(validate(maker_pro.MEASURED[:, 0], maker_pro.measured_loops(), SETS[COMPLETE]))
-        ],
+        run=lambda context, options: [blocks_statement(validate_loops(maker_pro.measured_loops(), SETS[COMPLETE]))],
         turns=("Blocks fitted to the other loops: *",),
     ),
     Mutation(

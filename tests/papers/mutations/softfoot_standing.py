@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 from mutations import Mutation
 
+from pliant.feet import standing_bench
 from pliant.papers import softfoot_standing as module
 
 BARS = [(0.0, 0.0), (0.01, 0.05), (0.02, 0.05)]
@@ -40,14 +41,9 @@ def _soft(context, options):
 
 
 def _damped(monkeypatch):
-    import pliant.feet.softfoot
-
-    add = pliant.feet.softfoot.add_softfoot
-    monkeypatch.setattr(
-        pliant.feet.softfoot,
-        "add_softfoot",
-        lambda spec, body, **options: add(spec, body, **options, sole_damping=8e5),
-    )
+    add = standing_bench.add_softfoot
+    softened = lambda spec, body, **options: add(spec, body, **options, sole_damping=8e5)  # noqa: E731
+    monkeypatch.setattr(standing_bench, "add_softfoot", softened)
 
 
 def _drops(context, options):

@@ -2,7 +2,6 @@
 
 from mutations import Mutation
 
-from pliant import robots
 from pliant.papers import two_dof
 
 
@@ -10,14 +9,14 @@ def _robot(**paths):
     """Return a patch that multiplies parameters of every robot that is built."""
 
     def patch(monkeypatch):
-        build = robots.build_robot
+        build = two_dof.build_robot
 
         def broken(name, options=None):
             robot = build(name, options)
             robot.update({path.replace("__", "."): value for path, value in paths.items()})
             return robot
 
-        monkeypatch.setattr(robots, "build_robot", broken)
+        monkeypatch.setattr(two_dof, "build_robot", broken)
 
     return patch
 

@@ -4,7 +4,6 @@ import math
 
 from mutations import Mutation
 
-from pliant import simulation
 from pliant.papers import yarp_clock
 from pliant.yarp.bridge import clock
 
@@ -37,7 +36,7 @@ def all_runs(context, options):
 
 def no_pace(monkeypatch):
     """Let a paced simulation run as fast as the machine can."""
-    monkeypatch.setattr(simulation, "paced", lambda factor: simulation.free())
+    monkeypatch.setattr(yarp_clock, "paced", lambda factor: yarp_clock.free())
 
 
 def slow_and_fast(context, options):

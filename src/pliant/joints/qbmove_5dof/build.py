@@ -22,6 +22,8 @@ TIP = "tip"
 """Name of the site, of the body and of the ball at the end of the arm."""
 BOX = "box"
 """Name of the box, its free joint and its geom."""
+BALL = 0.014
+"""Radius of the ball at the end of the arm [m]: assumed."""
 
 _AXES = {"joint_1": "z", "joint_2": "y", "joint_3": "z", "joint_4": "y", "joint_5": "y"}
 # At 0 the arm hangs along -z; a positive pitch swings what follows towards +x, as a rotation about -y does.
@@ -105,11 +107,11 @@ def build(options: FiveJointOptions) -> Robot:
             following = _AXES[JOINTS[number]]
             add_cube(module, following, pos=(0.0, 0.0, -ahead), accent=accent)
         parent = module
-    capsule(parent, (0.0, 0.0, -0.5 * length), (0.0, 0.0, -length + 0.014), 0.008, "link")
+    capsule(parent, (0.0, 0.0, -0.5 * length), (0.0, 0.0, -length + BALL), 0.008, "link")
     tip = parent.add_geom(
         name=TIP,
         type=mujoco.mjtGeom.mjGEOM_SPHERE,
-        size=[0.014, 0.0, 0.0],
+        size=[BALL, 0.0, 0.0],
         pos=[0.0, 0.0, -length],
         material="orange",
         friction=[options.tip_friction, 0.005, 0.0001],
@@ -119,7 +121,7 @@ def build(options: FiveJointOptions) -> Robot:
     tip.priority = 1  # its friction holds against the box, also where the box's is larger
     parent.add_site(name=TIP, pos=[0.0, 0.0, -length], size=[0.004] * 3, rgba=[0.0, 0.0, 0.0, 0.0])
 
-    crate = spec.worldbody.add_body(name=BOX, pos=[options.box_distance + 0.014 + 0.5 * side, 0.0, 0.5 * side])
+    crate = spec.worldbody.add_body(name=BOX, pos=[options.box_distance + BALL + 0.5 * side, 0.0, 0.5 * side])
     crate.add_freejoint(name=BOX)
     crate.add_geom(
         name=BOX,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.base.errors import DeviceError, PliantError
+from pliant.base.errors import BridgeError, DeviceError, PliantError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.spatial import cross, exp_so3, inverse, log_so3, pose
 from pliant.camera.conditions import VisionError
@@ -31,12 +31,11 @@ from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
 from pliant.vision.poses import facing_pose, pose_features
 from pliant.vision.tasks import AdaptiveGain, SmoothStart, solve
+from pliant.vision.tracking import TargetTracker
 from pliant.vision.vision_force import FeatureAdmittance, HybridPoseServo, ToolLoad
 
 if TYPE_CHECKING:
-    from pliant.papers.arms.torso import Torso
-
-__all__ = ["CENTER", "Ending", "Plan", "Run", "camera_model", "follow", "goal_pose", "start_joints"]
+    from pliant.papers.arms.opened import Opened
 
 
 CENTER = (0.5, 0.1, 1.0)
@@ -299,43 +298,16 @@ class _LeftArm:
         return self.start(tau, t)
 
 
-class _Follower:
-    """Where the tag is between two images: place and velocity of a target with little acceleration."""
-
-    def __init__(self) -> None:
-        self.place: Array | None = None
-        self.velocity = np.zeros(3)
-        self.at = 0.0
-        self.rotation = np.eye(3)
-
-    def see(self, X_BO: Array, t: float) -> None:
-        """Take a measured pose of the time t."""
-        self.rotation = X_BO[:3, :3]
-        if self.place is None or t <= self.at:
-            self.place, self.at = X_BO[:3, 3].copy(), t
-            return
-        dt = t - self.at
-        expected = self.place + dt * self.velocity
-        miss = X_BO[:3, 3] - expected
-        self.place, self.velocity = expected + ALPHA * miss, self.velocity + BETA / dt * miss
-        self.at = t
-
-    def pose(self, t: float) -> Array:
-        """Return the pose that is expected at a time."""
-        assert self.place is not None
-        return pose(self.place + (t - self.at) * self.velocity, self.rotation)
-
-
 class _Eyes:
     """Poses of the tag in the camera, one an image."""
 
-    def __init__(self, torso: Torso, plan: Plan) -> None:
+    def __init__(self, torso: Opened, plan: Plan) -> None:
         self.torso, self.plan, self.model = torso, plan, camera_model()
         corners = tag_corners(TAG.size)
         self.exact = ExactDetector(self.model, corners)
         self.corners = corners
         self.detector = AprilTagDetector(self.model, TAG.size) if torso.picture is not None else None
-        self.stamp = -1.0
+        self.stamp = -1
         self.image: NDArray[np.uint8] | None = None
         self.found: Array | None = None
 
@@ -345,25 +317,26 @@ class _Eyes:
         Raises:
             VisionError: the tag is not in the image.
         """
+        if cycle % IMAGE_CYCLES:
+            return None
         if self.torso.picture is None or self.detector is None:
-            if cycle % IMAGE_CYCLES:
-                return None
             arms = self.torso.left, self.torso.right
             seen = self.exact.detect(true_pose(*(arm.backend.get("q") for arm in arms)))
             self.found = seen.pixels
             return cycle, estimate_planar_pose(seen.xy, self.corners)
-        if cycle % IMAGE_CYCLES:
+        try:
+            stamp, image = self.torso.picture()
+        except BridgeError:  # there is none yet
             return None
-        taken = self.torso.picture()
-        if taken is None or taken[0] == self.stamp:
+        if stamp == self.stamp:
             return None
-        self.stamp, self.image = stamp, image = taken
+        self.stamp, self.image = stamp, image
         tag = self.detector.find(image, TAG.tag_id)
         self.found = tag.pixels
-        return round(stamp / CYCLE), tag.X_CO
+        return round(1e-9 * stamp / CYCLE), tag.X_CO
 
 
-def follow(torso: Torso, plan: Plan, *, tick: Callable[[float], None] | None = None) -> Run:
+def follow(torso: Opened, plan: Plan, *, tick: Callable[[float], None] | None = None) -> Run:
     """Let the left arm move the tag and the right arm follow it; the arms rest at the end, however it ends.
 
     Args:
@@ -417,7 +390,7 @@ def follow(torso: Torso, plan: Plan, *, tick: Callable[[float], None] | None = N
 class _Loop:
     """The cycles of both arms: `cycle` commands, `record` takes a row."""
 
-    def __init__(self, torso: Torso, plan: Plan) -> None:
+    def __init__(self, torso: Opened, plan: Plan) -> None:
         self.torso, self.plan = torso, plan
         self.left, self.right = left, right = torso.left, torso.right
         self.X_CS = inverse(CAMERA.F_T_C)  # the sensor sits at the flange
@@ -428,7 +401,7 @@ class _Loop:
         self.goal = facing_pose(plan.distance)
         admittance = FeatureAdmittance(self.dt, plan.stiffness, plan.damping)
         self.hybrid = HybridPoseServo(self.goal, self.X_CS @ EE_OF_HAND, admittance, inertia=plan.inertia)
-        self.drive, self.eyes, self.follower = _LeftArm(plan), _Eyes(torso, plan), _Follower()
+        self.drive, self.eyes, self.follower = _LeftArm(plan), _Eyes(torso, plan), TargetTracker(alpha=ALPHA, beta=BETA)
         self.group = FrankaGroup([left, right])
         seven = ("", 7)
         self.rows = Recorder(
@@ -564,7 +537,7 @@ def _at_camera(contact: Array, X_CS: Array, plan: Plan) -> Array:
 def _camera_velocity(
     plan: Plan,
     hybrid: HybridPoseServo,
-    follower: _Follower,
+    follower: TargetTracker,
     q: Array,
     now: float,
     X_CO: Array,

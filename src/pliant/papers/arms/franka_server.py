@@ -6,7 +6,6 @@ Run as a program it serves one arm or the torso until its input closes; `serve` 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import os
 import subprocess
@@ -20,11 +19,9 @@ from pliant.base.errors import BridgeError
 
 if TYPE_CHECKING:
     from pliant.franka.bridge import FciBridge
-    from pliant.franka.client import FrankaRobot
     from pliant.model import Robot
     from pliant.simulation import Simulation
 
-__all__ = ["ATTEMPTS", "PATIENCE_S", "Arm", "Server", "build_arm", "names_stall", "open_robot", "past_stalls", "serve"]
 
 R = TypeVar("R")
 ATTEMPTS = 3
@@ -33,16 +30,6 @@ ATTEMPTS = 3
 PATIENCE_S = 60.0
 """How long the served arms wait for a command [s]: so long that no stall of the program or the machine loses one. What
 a run gives then does not depend on the machine's load."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """The arm of an experiment and its connection."""
-
-    robot: FrankaRobot
-    """The arm."""
-    through: str
-    """How the arm is connected, for the report."""
 
 
 def names_stall(text: str) -> bool:
@@ -72,33 +59,6 @@ def past_stalls(make: Callable[[], R], stalled: Callable[[R], bool] = lambda _: 
         if not stalled(found):
             return found
     return make()
-
-
-@contextlib.contextmanager
-def open_robot(*, friction: bool = True, compensated: bool = True, fci: bool | None = None) -> Iterator[Arm]:
-    """Yield an arm that is driven through the interface if pylibfranka is installed, else in this process.
-
-    Args:
-        friction: whether the identified friction acts.
-        compensated: whether the cabinet compensates it.
-        fci: True insists on the interface, False on this process; None takes what there is.
-    """
-    from pliant.franka.client import FrankaRobot
-    from pliant.franka.device.settings import Settings
-
-    if fci is None:
-        fci = importlib.util.find_spec("pylibfranka") is not None
-    compensated = compensated and friction
-    if not fci:
-        settings = Settings(friction_compensation=compensated)
-        with FrankaRobot.simulated("fer", friction=friction, settings=settings, motor_inertia=0.0) as robot:
-            yield Arm(robot, "in this process, since pylibfranka is not installed")
-        return
-    with (
-        serve(friction=friction, compensated=compensated) as server,
-        FrankaRobot.connect(server.host(), arm="fer") as robot,
-    ):
-        yield Arm(robot, "through the Franka Control Interface with pylibfranka")
 
 
 def build_arm(

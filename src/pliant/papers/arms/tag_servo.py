@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import math
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
+from pliant.base.graphics import choose_backend
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
 from pliant.camera.conditions import VisionError
 from pliant.camera.model import CameraModel
+from pliant.engine.base import mujoco_state
 from pliant.experiments.trace import Recorder, Trace, Traced
+from pliant.franka.client import FrankaRobot
+from pliant.franka.robots.arm_model import MOTOR_INERTIA
+from pliant.franka.robots.build import Q_START, WristCamera
+from pliant.franka.robots.kinematics import inverse_kinematics
+from pliant.franka.robots.parameters import FER
 from pliant.papers.arms import EXACT, RENDERED
-from pliant.papers.arms.franka_server import build_arm, names_stall, serve
+from pliant.papers.arms.franka_server import names_stall, past_stalls
+from pliant.papers.arms.opened import open_arms
+from pliant.simulation import Simulation
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.checks import require_fresh
 from pliant.vision.detector import tag_corners
@@ -37,23 +46,8 @@ from pliant.vision.visual_servoing import (
 )
 
 if TYPE_CHECKING:
-    from pliant.franka.client import FrankaRobot
     from pliant.franka.client.model import RobotState
 
-__all__ = [
-    "Cell",
-    "Law",
-    "Plant",
-    "Run",
-    "Setup",
-    "Start",
-    "Wish",
-    "make_run",
-    "missing_for_pictures",
-    "served_cell",
-    "servo",
-    "starts",
-]
 
 Image = NDArray[np.uint8]
 Law = Literal["PBVS", "IBVS"]
@@ -184,9 +178,14 @@ class Run(Traced):
         return np.array([inverse(X)[:3, 3] for X in self.X_CO])
 
     @property
+    def pose_errors(self) -> Array:
+        """True error of the pose, (t, theta u) of the camera in the desired frame, shape (n, 6) [m, rad]."""
+        return np.array([pose_features(X, self.goal) for X in self.X_CO])
+
+    @property
     def errors(self) -> Array:
         """True distance and angle to the goal, shape (n, 2) [m, rad]."""
-        e = np.array([pose_features(X, self.goal) for X in self.X_CO])
+        e = self.pose_errors
         return np.stack([np.linalg.norm(e[:, :3], axis=1), np.linalg.norm(e[:, 3:], axis=1)], axis=1)
 
     @property
@@ -214,9 +213,6 @@ def deviation(path: Array, end: Array) -> float:
         return float(np.linalg.norm(path - end, axis=1).max())
     offset = path - path[0]
     return float(np.linalg.norm(offset - np.outer(offset @ along, along) / length**2, axis=1).max())
-
-
-# ------------------------------------------------------------------------------------------------------------- starts
 
 
 def starts(
@@ -276,10 +272,6 @@ def _looking(distance: float, tilt: float, azimuth: float, turn: float, aside: A
 
 def _joints(X_CO: Array, goal: Array) -> Array | None:
     """Return joints of a start from which the straight way to the goal keeps clear of the joints' limits, or None."""
-    from pliant.franka.robots.build import Q_START, WristCamera
-    from pliant.franka.robots.kinematics import inverse_kinematics
-    from pliant.franka.robots.parameters import FER
-
     limits = FER.limits
     low, high = np.array(limits.position_min) + ROOM, np.array(limits.position_max) - ROOM
     first, last = inverse(X_CO), inverse(goal)
@@ -296,9 +288,6 @@ def _joints(X_CO: Array, goal: Array) -> Array | None:
             return None
         begin = q.copy() if begin is None else begin
     return begin
-
-
-# -------------------------------------------------------------------------------------------------------------- cells
 
 
 @dataclass(slots=True)
@@ -321,10 +310,6 @@ class Cell:
 
 def missing_for_pictures() -> str:
     """Return what is missing for rendered images, with the command that installs it; "" if nothing is."""
-    import importlib.util
-
-    from pliant.base.graphics import choose_backend
-
     if importlib.util.find_spec("pyapriltags") is None:
         return 'pyapriltags is not installed: pip install "pliant[vision]"'
     try:
@@ -336,8 +321,6 @@ def missing_for_pictures() -> str:
 
 def exact_camera() -> CameraModel:
     """Return the model of the wrist camera."""
-    from pliant.franka.robots.build import WristCamera
-
     camera = WristCamera()
     return CameraModel.from_field_of_view(math.radians(camera.fovy), camera.width, camera.height)
 
@@ -350,74 +333,8 @@ class Plant:
     """Whether the identified friction acts."""
     compensated: bool = True
     """Whether the cabinet compensates it."""
-    motor_inertia: float | None = None
-    """Fraction of the motors' inertia that is left, 0 to 1; None: as `pliant run franka`."""
-
-
-def _arm(start: Start, setup: Setup, rendered: bool, plant: Plant | None) -> dict[str, object]:
-    """Return the keywords of `build_arm` for a cell."""
-    from pliant.franka.robots.arm_model import MOTOR_INERTIA
-
-    plant = plant or Plant()
-    return {
-        "friction": plant.friction,
-        "compensated": plant.compensated,
-        "motor_inertia": MOTOR_INERTIA if plant.motor_inertia is None else plant.motor_inertia,
-        "q": start.q.tolist(),
-        "height": HEIGHT,
-        "tag": (setup.size, *TAG) if rendered else None,
-        "camera": rendered,
-    }
-
-
-@contextlib.contextmanager
-def cell(
-    start: Start, setup: Setup, *, rendered: bool, period: float | None = None, plant: Plant | None = None
-) -> Iterator[Cell]:
-    """Yield an arm that this process simulates.
-
-    Args:
-        start: where it begins.
-        setup: the tag.
-        rendered: whether its camera renders.
-        period: time between two commands [s]; None: between two images.
-        plant: friction and motors.
-
-    Raises:
-        MissingDependency: images cannot be rendered.
-    """
-    import mujoco
-
-    from pliant.devices import make_devices
-    from pliant.engine import MujocoEngine
-    from pliant.engine.base import mujoco_state
-    from pliant.franka.client import FrankaRobot
-    from pliant.franka.robots.build import WristCamera
-    from pliant.simulation import Simulation
-
-    camera = WristCamera()
-    robot = build_arm(**_arm(start, setup, rendered, plant))
-    with (
-        Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simulation,
-        FrankaRobot.of(simulation, period=period or PERIOD) as arm,
-    ):
-        arm.set_eMc(inverse(arm.get_flMe()) @ camera.F_T_C)
-        state = mujoco_state(simulation.engine, "the flange")
-        now = mujoco.MjData(state.model)  # a step leaves the engine's own places those before it
-        flange = now.site("franka_flange")
-
-        def true_pose() -> Array:
-            now.qpos[:] = state.data.qpos
-            mujoco.mj_kinematics(state.model, now)
-            X_WC = pose(flange.xpos, np.reshape(flange.xmat, (3, 3))) @ camera.F_T_C
-            return inverse(X_WC) @ pose((*TAG[:2], TAG[2] + HEIGHT))
-
-        def picture() -> tuple[float, NDArray[np.uint8]]:
-            sample = simulation.sample("franka_camera")
-            return 1e-9 * (simulation.time_ns - sample.stamp_ns), np.asarray(sample.values["image"], dtype=np.uint8)
-
-        model = simulation.devices["franka_camera"].camera if rendered else exact_camera()  # pyright: ignore[reportAttributeAccessIssue]
-        yield Cell(arm, model, "in this process", picture if rendered else None, true_pose)
+    motor_inertia: float = MOTOR_INERTIA
+    """Fraction of the motors' inertia that is left, 0 to 1."""
 
 
 MODE = "lockstep"
@@ -425,52 +342,105 @@ MODE = "lockstep"
 
 
 @contextlib.contextmanager
-def served_cell(
-    start: Start, setup: Setup, *, rendered: bool, period: float | None = None, plant: Plant | None = None
+def cell(
+    start: Start,
+    setup: Setup,
+    *,
+    rendered: bool,
+    fci: bool = False,
+    period: float | None = None,
+    plant: Plant = Plant(),
 ) -> Iterator[Cell]:
-    """Yield an arm that another process serves through the Franka Control Interface, driven with pylibfranka.
+    """Yield an arm before the tag.
 
-    See `cell` for the arguments. The images come from the simulation of the server, through a file that both processes
-    map: the interface has none.
+    Args:
+        start: where it begins.
+        setup: the tag.
+        rendered: whether its camera renders.
+        fci: through the Franka Control Interface, served by another process; else in this one.
+        period: time between two commands [s]; None: between two images.
+        plant: friction and motors.
 
     Raises:
         MissingDependency: pylibfranka is not installed, or images cannot be rendered.
         BridgeError: no server started.
     """
-    from pliant.franka.client import FrankaRobot
-    from pliant.franka.robots.build import WristCamera
-    from pliant.vision.client import SharedPictures
+    built = {
+        "friction": plant.friction,
+        "compensated": plant.compensated,
+        "motor_inertia": plant.motor_inertia,
+        "q": start.q.tolist(),
+        "height": HEIGHT,
+        "tag": (setup.size, *TAG) if rendered else None,
+        "camera": rendered,
+    }
+    camera = WristCamera()
+    with open_arms(fci=fci, rendered=rendered, mode=MODE, period=period or PERIOD, **built) as opened:
+        arm, simulation = opened.left, opened.simulation
+        arm.set_eMc(inverse(arm.get_flMe()) @ camera.F_T_C)
 
-    with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
-        served = serve(mode=MODE, pictures=folder if rendered else "", **_arm(start, setup, rendered, plant))
-        with served as server, FrankaRobot.connect(server.host(), arm="fer", period=period or PERIOD) as arm:
-            arm.set_eMc(inverse(arm.get_flMe()) @ WristCamera().F_T_C)
-            eye = SharedPictures(Path(folder) / "franka_camera") if rendered else None
+        def picture() -> tuple[float, Image]:
+            assert opened.picture is not None
+            stamp_ns, image = opened.picture()
+            now_ns = round(1e9 * arm.time) if simulation is None else simulation.time_ns
+            return 1e-9 * (now_ns - stamp_ns), image
 
-            def true_pose() -> Array:
-                return inverse(arm.get_fMc()) @ pose(TAG)
+        true_pose = lambda: inverse(arm.get_fMc()) @ pose(TAG)  # noqa: E731
+        if simulation is not None:
+            true_pose = _exact_pose(simulation, camera)
+        yield Cell(
+            arm,
+            exact_camera(),
+            opened.through,
+            picture if rendered else None,
+            true_pose,
+            lambda: dict(*opened.health()[:1]),
+        )
 
-            def picture() -> tuple[float, NDArray[np.uint8]]:
-                assert eye is not None
-                stamp_ns, image = eye.latest()
-                return 1e-9 * (round(1e9 * arm.time) - stamp_ns), image
 
-            yield Cell(
-                arm,
-                exact_camera(),
-                "through the Franka Control Interface with pylibfranka",
-                picture if rendered else None,
-                true_pose,
-                lambda: server.counters["arms"][0] if server.counters else {},
-            )
+def _exact_pose(simulation: Simulation, camera: WristCamera) -> Callable[[], Array]:
+    """Return a function that gives the pose of the tag in the camera from the state of the simulation."""
+    state = mujoco_state(simulation.engine, "the flange")
+    now = mujoco.MjData(state.model)  # a step leaves the engine's own places those before it
+    flange = now.site("franka_flange")
+
+    def exact_pose() -> Array:
+        now.qpos[:] = state.data.qpos
+        mujoco.mj_kinematics(state.model, now)
+        X_WC = pose(flange.xpos, np.reshape(flange.xmat, (3, 3))) @ camera.F_T_C
+        return inverse(X_WC) @ pose((*TAG[:2], TAG[2] + HEIGHT))
+
+    return exact_pose
+
+
+R = TypeVar("R")
+
+
+def run_program(program: Callable[[Cell], R], start: Start, setup: Setup, of: Callable[[R], Run], **options: Any) -> R:
+    """Run a program on an arm of its own; through the interface one that a stall of the machine ended runs again.
+
+    Args:
+        program: what drives the arm.
+        start: where the arm begins.
+        setup: the tag.
+        of: gives the servo run in what the program returns.
+        options: of `cell`.
+    """
+
+    def make() -> R:
+        with cell(start, setup, **options) as found:
+            result = program(found)
+        of(result).counters = found.counters()
+        return result
+
+    if not options.get("fci"):
+        return make()
+    return past_stalls(make, lambda result: interrupted(of(result)))
 
 
 def interrupted(run: Run) -> bool:
     """Return whether a run ended because the machine stalled the server."""
     return run.status == "fault" and names_stall(run.message)
-
-
-# --------------------------------------------------------------------------------------------------------------- loop
 
 
 @dataclass(slots=True)
