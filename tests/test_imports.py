@@ -52,6 +52,7 @@ BETWEEN_WINGS = {
     ("franka_ros", "franka"),
     ("franka_ros", "ros"),
     ("lerobot", "franka"),
+    ("page", "events"),
     ("parallel", "rods"),
     ("parallel.page", "page"),
     ("parallel.ros", "ros"),

@@ -195,6 +195,7 @@ for words in (
     "run --help",
     "run finger.yaml --video a.avi",
     "run finger.yaml --objects 1 --duration 0.02",
+    "run finger.yaml --scenario push.yaml --duration 0.02",
 ):
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -202,18 +203,20 @@ for words in (
             main(words.split())
         except SystemExit as end:
             code = end.code
-    print(code, *(word in out.getvalue() for word in ("--video", "--objects", "OUTPUTS", "ADDITIONS")))
+    print(code, *(word in out.getvalue() for word in ("--video", "--objects", "--scenario", "OUTPUTS", "ADDITIONS")))
 """
 
 
 @pytest.mark.parametrize(
     ("wing", "seen"),
     [
-        ("", ["0 True True", "1 True False", "0 False False"]),
-        ("films", ["0 False True", "2 True False", "0 False False"]),
-        ("objects", ["0 True False", "1 True False", "2 False True"]),
+        ("", ["0 True True True", "1 True False False", "0 False False False", "0 False False False"]),
+        ("films", ["0 False True True", "2 True False False", "0 False False False", "0 False False False"]),
+        ("objects", ["0 True False True", "1 True False False", "2 False True False", "0 False False False"]),
+        ("events", ["0 True True False", "1 True False False", "0 False False False", "2 False False True"]),
     ],
 )
-def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without):
+def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without, tmp_path):
+    (tmp_path / "push.yaml").write_text("events: [{event: stop, at: 0.01}]")
     lines = [line for line in without(wing)(COMMAND_LINE).splitlines() if not line.startswith("warning: the wing")]
-    assert lines == [f"{line} False False" for line in [*["0 False False"] * 3, *seen]]
+    assert lines == [f"{line} False False" for line in [*["0 False False False"] * 3, *seen]]

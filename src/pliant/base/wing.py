@@ -92,13 +92,15 @@ class Wing:
     """Files that ``pliant run`` and ``pliant replay`` make of a run or a recording, by the option that names the file:
     `pliant.simulation.outputs.OutputOptions`."""
     additions: Mapping[str, str] = field(default_factory=dict)
-    """Options of ``pliant run`` that add to a robot before its model is compiled, by the option:
-    `pliant.formats.source.Addition`."""
+    """Options of ``pliant run`` and ``pliant compare`` that add to the robot or to the simulation, by the option:
+    `pliant.simulation.additions.AdditionOptions`."""
     bridges: Mapping[str, BridgeEntry] = field(default_factory=dict)
     """Bridges by name."""
     robots: Mapping[str, str] = field(default_factory=dict)
     """Catalogue robots by name: modules whose ROBOT or ROBOTS has them, or "module:name" of a `CatalogueRobot` or of a
     function that returns a `Robot`."""
+    scenarios: Mapping[str, str] = field(default_factory=dict)
+    """Scenarios of its robots, by name: packages whose folder ``scenarios`` has them, as NAME.yaml."""
     devices: tuple[str, ...] = ()
     """Modules that register descriptions and their devices (`sensor_kind`, `device_for`) when they are imported;
     "module:Description" for the device of a description of the core."""
@@ -246,6 +248,7 @@ class Wings:
         "additions",
         "bridges",
         "robots",
+        "scenarios",
         "blocks",
         "interfaces",
         "listeners",

@@ -48,13 +48,6 @@ References = Annotated[
         help="Constant command from t = 0, DEVICE/COMMAND=VALUE; several numbers with commas; may be repeated.",
     ),
 ]
-Scenarios = Annotated[
-    str | None,
-    Parameter(
-        name="--scenario",
-        help="Events over time: a YAML or JSON file, or the name of a scenario of pliant (`pliant list ROBOT`).",
-    ),
-]
 Imports = Annotated[
     tuple[str, ...],
     repeated(
@@ -91,13 +84,12 @@ class RobotOptions:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """Commands and events of a simulation."""
+    """Commands of a simulation."""
 
     command: Annotated[
         Path | None, Parameter(help="Table of commands over time: CSV, NPZ, YAML, JSON or a ROS bag.")
     ] = None
     reference: References = ()
-    scenario: Scenarios = None
 
     def constants(self) -> dict[str, str]:
         """Return the constant commands, DEVICE/COMMAND -> value."""

@@ -22,7 +22,7 @@ from pliant.cli.options import (
     import_modules,
 )
 from pliant.cli.output import emit, make_console, number, plain, print_table
-from pliant.cli.outputs import NO_ADDITIONS, Additions, add_to
+from pliant.cli.outputs import NO_ADDITIONS, Additions, asked_additions
 from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions
 
 if TYPE_CHECKING:
@@ -79,15 +79,15 @@ def run(
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.model.interface import ModelPart
-    from pliant.simulation import find_scenario, read_commands, read_scenario_file
+    from pliant.simulation import read_commands
     from pliant.simulation.commands import put_constants
 
     console = make_console(quiet=plan.json)
     table = None if inputs.command is None else read_commands(inputs.command)
-    scenario = inputs.scenario
-    events = None if scenario is None else read_scenario_file(scenario)
+    added = asked_additions(additions).values()
     robot = options.load(source, timestep, manager)
-    add_to(robot, additions)
+    for one in added:
+        one.extend(robot)
     problems = robot.check()
     _tell(robot, problems, console, check=check, verbose=verbose or plan.json)
     if check and any(p.severity == "error" for p in problems):
@@ -103,16 +103,12 @@ def run(
     devices = make_devices(robot, joint_sample_period=period)
     if not devices and not constants:
         _explain_no_device(robot, plan, console)
-    if scenario is not None and events is None:
-        events = find_scenario(scenario, {device.name: device for device in devices}, engine)
     with Run(plan, console, engine, devices, robot) as done:
         simulation = done.simulation
         if table is not None:
             _say_what_is_played(console, table, simulation.play(table))
-        if events is not None and scenario is not None:
-            playing = events.install(simulation)
-            if done.page is not None:
-                done.page.offer(Path(scenario).name, events, playing)
+        for one in added:
+            one.begin(simulation)
         put_constants(simulation.devices, constants, "--reference ")
         if robot.actuators and not plan.json:
             print_table(console, _introduction(robot, engine))

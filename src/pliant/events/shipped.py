@@ -9,19 +9,25 @@ from importlib import resources
 from pathlib import Path
 
 from pliant.base.errors import DeviceError, nearest
+from pliant.base.wing import offers
 from pliant.devices.base import Device
 from pliant.engine.base import Engine, check_engine
+from pliant.events.scenario import Scenario, read_scenario
+from pliant.robots.catalogue import scenario_file
 from pliant.simulation.run_options import check_devices
-from pliant.simulation.scenario import Scenario, read_scenario
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
-@functools.lru_cache(maxsize=1)
+@functools.cache
+def _read(name: str, package: str) -> Scenario:
+    with resources.as_file(scenario_file(name, package)) as path:
+        return read_scenario(path)
+
+
 def _shipped() -> dict[str, Scenario]:
-    files = resources.files("pliant.simulation") / "scenarios"
-    with resources.as_file(files) as folder:
-        return {path.stem: read_scenario(path) for path in sorted(folder.glob("*.yaml"))}
+    """Return the scenarios that wings have for their robots, by name, sorted."""
+    return {offer.key: _read(offer.key, offer.value) for offer in sorted(offers("scenarios"), key=lambda o: o.key)}
 
 
 def shipped_scenarios(devices: Mapping[str, Device], engine: Engine) -> dict[str, Scenario]:
