@@ -43,7 +43,7 @@ class BridgeEntry:
     """Modules of optional packages that it cannot run without."""
     probe: str = ""
     """Function, "module:function", that looks at what is served with these options, for ``pliant doctor --bridge``: it
-    yields findings of `pliant.cli.doctor`; "" where there is none."""
+    yields `pliant.base.finding.Finding`; "" where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

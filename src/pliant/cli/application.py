@@ -74,7 +74,6 @@ app = App(
 COMMANDS = {
     "run": "pliant.cli.run:run",
     "check": "pliant.cli.check:check",
-    "doctor": "pliant.cli.doctor:doctor",
     "list": "pliant.cli.list:list_",
     "new": "pliant.cli.new:new",
 }
