@@ -60,6 +60,19 @@ class Listed:
     """How its options are written, such as "--set robot.KEY=VALUE"."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """Files to start from. In their names and texts, ``$name`` is what the user typed, ``$module`` the same as a Python
+    name, and ``$Class`` the same as the name of a class."""
+
+    package: str
+    """Package whose folder ``templates`` has the texts."""
+    files: Mapping[str, str]
+    """File to write -> its text in that folder."""
+    steps: tuple[str, ...]
+    """Commands to type next."""
+
+
 _OF_THE_WING = ("name", "summary", "extra", "builds_on")
 """Fields of a wing that hold no entries."""
 
@@ -150,7 +163,7 @@ class Wing:
     lists: Mapping[str, str] = field(default_factory=dict)
     """Further tables of `pliant list`, by title: functions that return a list of `Listed`."""
     templates: Mapping[str, str] = field(default_factory=dict)
-    """Kinds of `pliant new`, by name: `pliant.cli.new.Template`."""
+    """Kinds of `pliant new`, by name: `Template`."""
     experiments: tuple[str, ...] = ()
     """Packages whose modules register experiments."""
     benchmarks: tuple[str, ...] = ()

@@ -172,6 +172,13 @@ def make_executor(processes: int | None, dask: str | None) -> Executor | None:
     return None if dask is None and processes is None else Executor(processes=processes or 1, dask=dask)
 
 
+def robots_and_files() -> tuple[list[str], bool]:
+    """Return what completes an argument that is a robot: names of the catalogue, and files."""
+    from pliant.robots import list_robots
+
+    return [name for entry in list_robots() for name in (entry.name, *entry.aliases)], True
+
+
 def make_bridge(name: str, robot: Robot | Replay | None) -> Bridge:
     from pliant.simulation import bridges
 

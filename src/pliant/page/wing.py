@@ -7,7 +7,7 @@ WING = Wing(
     summary="A page in the browser: the robot in 3D, sliders and buttons of its devices, curves",
     builds_on=("events",),
     commands={"view": "pliant.page.commands:view"},
-    arguments={"view": "pliant.cli.completion:robots_and_files"},
+    arguments={"view": "pliant.cli.options:robots_and_files"},
     viewer="pliant.page.viewer:VIEWER",
     benchmarks=("page.py",),
 )
