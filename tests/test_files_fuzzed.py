@@ -18,8 +18,8 @@ import pliant
 from pliant.base.documents.json_text import read_json
 from pliant.base.documents.tables import read_npz
 from pliant.base.errors import ModelError, PliantError
+from pliant.command_tables import read_commands
 from pliant.identification.measurements import read_measurement
-from pliant.simulation import read_commands
 
 SOURCE = Path(pliant.__file__).parent
 BUDGET = 64 * 2**20

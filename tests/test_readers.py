@@ -7,6 +7,7 @@ import pytest
 import pliant
 from pliant.bags import read_bag
 from pliant.base.errors import PliantError
+from pliant.command_tables import read_commands
 from pliant.events import read_scenario
 from pliant.formats.manager import read_manager
 from pliant.franka.client.robot import FrankaRobot
@@ -16,7 +17,6 @@ from pliant.gazebo_yarp.robot_interface import read_robot_interface
 from pliant.identification.measurements import read_measurement
 from pliant.rods.loaders import load_description
 from pliant.rods.tables import read_table
-from pliant.simulation import read_commands
 
 
 def gazebo_folder(path):

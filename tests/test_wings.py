@@ -197,6 +197,7 @@ for words in (
     "run finger.yaml --video a.avi",
     "run finger.yaml --objects 1 --duration 0.02",
     "run finger.yaml --scenario push.yaml --duration 0.02",
+    "run finger.yaml --command swing.csv --duration 0.02",
 ):
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -204,20 +205,23 @@ for words in (
             main(words.split())
         except SystemExit as end:
             code = end.code
-    print(code, *(word in out.getvalue() for word in ("--video", "--objects", "--scenario", "OUTPUTS", "ADDITIONS")))
+    names = ("--video", "--objects", "--scenario", "--command", "OUTPUTS", "ADDITIONS")
+    print(code, *(name.strip("-") for name in names if name in out.getvalue()))
 """
 
 
 @pytest.mark.parametrize(
     ("wing", "seen"),
     [
-        ("", ["0 True True True", "1 True False False", "0 False False False", "0 False False False"]),
-        ("films", ["0 False True True", "2 True False False", "0 False False False", "0 False False False"]),
-        ("objects", ["0 True False True", "1 True False False", "2 False True False", "0 False False False"]),
-        ("events", ["0 True True False", "1 True False False", "0 False False False", "2 False False True"]),
+        ("", ["0 video objects scenario command", "1 video", "0", "0", "0"]),
+        ("films", ["0 objects scenario command", "2 video", "0", "0", "0"]),
+        ("objects", ["0 video scenario command", "1 video", "2 objects", "0", "0"]),
+        ("events", ["0 video objects command", "1 video", "0", "2 scenario command", "0"]),
+        ("command_tables", ["0 video objects scenario", "1 video", "0", "0", "2 command"]),
     ],
 )
 def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without, tmp_path):
+    (tmp_path / "swing.csv").write_text("time,elbow/equilibrium_position\n0,0.3\n")
     (tmp_path / "push.yaml").write_text("events: [{event: stop, at: 0.01}]")
     lines = [line for line in without(wing)(COMMAND_LINE).splitlines() if not line.startswith("warning: the wing")]
-    assert lines == [f"{line} False False" for line in [*["0 False False False"] * 2, *seen]]
+    assert lines == ["0", "0", *seen]

@@ -35,6 +35,7 @@ from file_mutations import (
 import pliant
 from pliant.bags import open_bag, read_bag, read_traces
 from pliant.base.journal import read_journal
+from pliant.command_tables import read_commands
 from pliant.events import read_scenario
 from pliant.experiments.curves import read_curve
 from pliant.experiments.report import write_index
@@ -59,7 +60,6 @@ from pliant.rods import load_robot
 from pliant.rods.gazebo import read_gazebo_folder
 from pliant.rods.loaders import load_description
 from pliant.rods.tables import read_table
-from pliant.simulation import read_commands
 from pliant.simulation.replay import open_replay
 from pliant.sweep.plan import SweepPlan, parse_variation
 from pliant.sweep.table import ResultFolder

@@ -81,23 +81,7 @@ class RobotOptions:
         return load_robot(source, self.set, timestep, self.package_path, manager)
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """Commands of a simulation."""
-
-    command: Annotated[
-        Path | None, Parameter(help="Table of commands over time: CSV, NPZ, YAML, JSON or a ROS bag.")
-    ] = None
-    reference: References = ()
-
-    def constants(self) -> dict[str, str]:
-        """Return the constant commands, DEVICE/COMMAND -> value."""
-        return assignments(self.reference, "--reference")
-
-
 NO_SETTINGS = RobotOptions()
-NO_INPUTS = Inputs()
 
 
 def option_name(field: str) -> str:

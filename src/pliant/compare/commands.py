@@ -16,12 +16,12 @@ from pliant.base.errors import PliantError
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.messages import say_error
 from pliant.cli.options import (
-    NO_INPUTS,
     NO_SETTINGS,
     Debug,
-    Inputs,
     Json,
+    References,
     RobotOptions,
+    assignments,
     import_modules,
     load_robot,
     repeated,
@@ -102,7 +102,7 @@ def compare(
     second: Annotated[str, Parameter(help="A recording (.mcap) or a robot.")],
     *,
     robot: RobotOptions = NO_SETTINGS,
-    inputs: Inputs = NO_INPUTS,
+    reference: References = (),
     additions: Additions = NO_ADDITIONS,
     pair: PairOptions = PairOptions(),
     simulated: SimulatedOptions = SimulatedOptions(),
@@ -128,14 +128,14 @@ def compare(
         _Side(source=first, settings=[*robot.set, *pair.set_a], name=first_name),
         _Side(source=second, settings=[*robot.set, *pair.set_b], name=second_name),
     )
+    constants = assignments(reference, "--reference")
     added = asked_additions(additions)
-    _refuse(sides, robot, pair, inputs, added, simulated)
+    _refuse(sides, robot, pair, [*(["reference"] if constants else []), *added], simulated)
     if plot is not None:
         check_figure(plot, "--plot")
     looks = film.looks("480x480")
     pictures = None if film.video is None or looks is None else _Film(film.video, looks)
     console = make_console(quiet=json)
-    inputs.constants()  # refused before robots are loaded
     from pliant.compare.runs import differences, plot_comparison
     from pliant.recording import read_recording
 
@@ -151,7 +151,7 @@ def compare(
                 path = Path(scratch) / f"{k}.mcap"
                 track = None if pictures is None else pictures.track(k)
                 bar = Bar(console, f"simulating {side.name}", "s", shown=not json)
-                _simulate(run, path, inputs, added, simulated, track, bar)
+                _simulate(run, path, constants, added, simulated, track, bar)
             recordings.append(read_recording(path))
         one, two = recordings
         found = differences(one, two)
@@ -199,8 +199,7 @@ def _refuse(
     sides: tuple[_Side, _Side],
     robot: RobotOptions,
     pair: PairOptions,
-    inputs: Inputs,
-    added: Collection[str],
+    inputs: Collection[str],
     simulated: SimulatedOptions,
 ) -> None:
     """Refuse options that have no effect on recordings, and files that do not exist."""
@@ -210,8 +209,7 @@ def _refuse(
 
     recorded = [side.recorded for side in sides]
     for given, option in (
-        (robot.set, "--set"), (inputs.reference, "--reference"), (inputs.command, "--command"),
-        *((True, f"--{name}") for name in added), (simulated.duration is not None, "--duration"),
+        (robot.set, "--set"), *((True, f"--{name}") for name in inputs), (simulated.duration is not None, "--duration"),
         (simulated.timestep is not None, "--timestep"),
     ):  # fmt: skip
         refuse_unused(all(recorded) and bool(given), option, "a robot: both are recordings")
@@ -348,7 +346,7 @@ def _refuse_strangers(sides: tuple[_Side, _Side], runs: list[_Run | None]) -> No
 def _simulate(
     run: _Run,
     path: Path,
-    inputs: Inputs,
+    constants: Mapping[str, str],
     added: Mapping[str, Addition],
     simulated: SimulatedOptions,
     track: PoseTrack | None,
@@ -357,21 +355,18 @@ def _simulate(
     """Run a robot, record it, and keep its poses for a film."""
     from pliant.engine import MujocoEngine
     from pliant.recording import Recorder
-    from pliant.simulation import Simulation, read_commands
+    from pliant.simulation import Simulation
     from pliant.simulation.commands import put_constants
 
-    table = None if inputs.command is None else read_commands(inputs.command)
     engine = MujocoEngine(run.robot)
     watchers = [] if track is None else [track.watch(engine.model, engine.data)]
     with (
         Simulation(engine, run.devices, watchers, recorder=Recorder(path), seed=simulated.seed) as simulation,
         bar,
     ):
-        if table is not None:
-            simulation.play(table)
         for one in added.values():
             one.begin(simulation)
-        put_constants(simulation.devices, inputs.constants(), "--reference ")
+        put_constants(simulation.devices, constants, "--reference ")
         simulation.run(simulated.length, lambda p: bar(p.done, p.total))
 
 

@@ -47,11 +47,12 @@ class ScenarioOptions:
 
         given, read = self.scenario, read_scenario_file(self.scenario)
 
-        def begin(simulation: Simulation) -> None:
+        def begin(simulation: Simulation) -> tuple[str, ...]:
             events = read or find_scenario(given, simulation.devices, simulation.engine)
             run = events.install(simulation)
             for bridge in simulation.bridges.values():
                 if isinstance(bridge, ScenarioPage):
                     bridge.offer(Path(given).name, events, run)
+            return ()
 
         return Addition(begin=begin)

@@ -1,4 +1,4 @@
-"""The loop: clock, pacing, lock-step, replays, command files.
+"""The loop: clock, pacing, lock-step, replays.
 
 Names resolve on first use: what needs the list of bridges does not import the loop.
 """
@@ -8,7 +8,6 @@ from pliant.base.lazy import lazy_names
 _EXPORTS: dict[str, str] = {
     "Bridge": "pliant.simulation.bridge",
     "BridgeBase": "pliant.simulation.bridge",
-    "CommandTable": "pliant.simulation.commands",
     "LockstepBridge": "pliant.simulation.bridge",
     "Pacer": "pliant.simulation.pacer",
     "PacerStats": "pliant.simulation.pacer",
@@ -22,7 +21,6 @@ _EXPORTS: dict[str, str] = {
     "free": "pliant.simulation.pacer",
     "open_replay": "pliant.simulation.replay",
     "paced": "pliant.simulation.pacer",
-    "read_commands": "pliant.simulation.commands",
     "sync": "pliant.simulation.pacer",
 }
 

@@ -5,7 +5,7 @@ A wing declares them (`pliant.base.wing.Wing.additions`); ``pliant run`` and ``p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,18 +14,19 @@ if TYPE_CHECKING:
     from pliant.simulation.loop import Simulation
 
 
-def _add_nothing(_: object) -> None:
+def _add_nothing(_: object) -> tuple[str, ...]:
     """Leave the robot or the simulation as it is."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addition:
     """What is added to a simulation."""
 
-    extend: Callable[[Robot], None] = _add_nothing
+    extend: Callable[[Robot], object] = _add_nothing
     """Adds to the robot, before its model is compiled."""
-    begin: Callable[[Simulation], None] = _add_nothing
-    """Begins in the simulation, before its first step."""
+    begin: Callable[[Simulation], Sequence[str]] = _add_nothing
+    """Begins in the simulation, before its first step; returns lines to print, with the markup of Rich."""
 
 
 class AdditionOptions(Protocol):

@@ -116,10 +116,10 @@ def simulate_devices(
 
 def _simulation(plan: SweepPlan, robot: Robot) -> Simulation:
     """Return a simulation of a robot with its devices and the commands of a plan."""
+    from pliant.command_tables import read_commands
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.simulation import Simulation
-    from pliant.simulation.commands import read_commands
 
     simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free", seed=plan.seed)
     if plan.command_file is not None:
