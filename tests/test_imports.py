@@ -35,6 +35,7 @@ LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
     ("bags", "ros"),
+    ("bags.node", "replay"),
     ("compare.commands", "films"),
     ("experiments", "films"),
     ("identification.excitation", "command_tables"),

@@ -56,11 +56,11 @@ from pliant.parallel.page.robot_files import read_robot
 from pliant.parallel.page.saved_poses import SavedPoses
 from pliant.recording.foreign import traces_of_recording
 from pliant.replay.commands import _show_dump
+from pliant.replay.player import open_replay
 from pliant.rods import load_robot
 from pliant.rods.gazebo import read_gazebo_folder
 from pliant.rods.loaders import load_description
 from pliant.rods.tables import read_table
-from pliant.simulation.replay import open_replay
 from pliant.sweep.plan import SweepPlan, parse_variation
 from pliant.sweep.table import ResultFolder
 from pliant.vision.client import SharedPictures

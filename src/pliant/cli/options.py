@@ -14,7 +14,8 @@ from pliant.base.errors import PliantError
 if TYPE_CHECKING:
     from pliant.base.executor import Executor
     from pliant.model import Robot
-    from pliant.simulation import Bridge, Replay
+    from pliant.simulation import Bridge
+    from pliant.simulation.replayed import Replayed
 
 
 def repeated(**options: Any) -> Parameter:
@@ -163,7 +164,7 @@ def robots_and_files() -> tuple[list[str], bool]:
     return [name for entry in list_robots() for name in (entry.name, *entry.aliases)], True
 
 
-def make_bridge(name: str, robot: Robot | Replay | None) -> Bridge:
+def make_bridge(name: str, robot: Robot | Replayed | None) -> Bridge:
     from pliant.simulation import bridges
 
     return bridges.make_bridge(name, robot)

@@ -1,4 +1,4 @@
-"""The loop: clock, pacing, lock-step, replays.
+"""The loop: clock, pacing, lock-step.
 
 Names resolve on first use: what needs the list of bridges does not import the loop.
 """
@@ -12,14 +12,12 @@ _EXPORTS: dict[str, str] = {
     "Pacer": "pliant.simulation.pacer",
     "PacerStats": "pliant.simulation.pacer",
     "Progress": "pliant.simulation.loop",
-    "RecordedTopic": "pliant.simulation.replay",
-    "Replay": "pliant.simulation.replay",
+    "RecordedTopic": "pliant.simulation.replayed",
     "RunReport": "pliant.simulation.loop",
     "Simulation": "pliant.simulation.loop",
     "SimulationControl": "pliant.simulation.bridge",
     "TopicReport": "pliant.simulation.bridge",
     "free": "pliant.simulation.pacer",
-    "open_replay": "pliant.simulation.replay",
     "paced": "pliant.simulation.pacer",
     "sync": "pliant.simulation.pacer",
 }

@@ -11,7 +11,8 @@ from pliant.base.wing import BridgeEntry, offer, offers, resolve
 
 if TYPE_CHECKING:
     from pliant.model import Robot
-    from pliant.simulation import Bridge, Replay
+    from pliant.simulation import Bridge
+    from pliant.simulation.replayed import Replayed
 
 __all__ = [
     "BridgeEntry",
@@ -111,7 +112,7 @@ def check_bridge(text: str) -> object:
     return _parse(text)[1]
 
 
-def make_bridge(text: str, robot: Robot | Replay | None) -> Bridge:
+def make_bridge(text: str, robot: Robot | Replayed | None) -> Bridge:
     """Make a bridge for a robot.
 
     Args:
