@@ -159,7 +159,7 @@ class Wing:
     """Ways in which a policy drives a robot, by the name of a bridge."""
     commanders: Mapping[str, str] = field(default_factory=dict)
     """What holds the commands of a device as a program on the robot does, by the device's signature: functions of the
-    simulation, the device and the channels that return a `pliant.simulation.commander.Commander`."""
+    simulation, the device and the channels (`pliant.simulation.channels`); see the protocol of what asks for them."""
     lists: Mapping[str, str] = field(default_factory=dict)
     """Further tables of `pliant list`, by title: functions that return a list of `Listed`."""
     templates: Mapping[str, str] = field(default_factory=dict)

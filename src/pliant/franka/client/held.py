@@ -15,7 +15,7 @@ from pliant.franka.client.robot import BRAKING, FrankaRobot, RobotState, approac
 if TYPE_CHECKING:
     from pliant.devices.base import DeviceBase
     from pliant.simulation import Simulation
-    from pliant.simulation.commander import Channel
+    from pliant.simulation.channels import Channel
 
 __all__ = ["COUNTS", "ArmCommander", "HeldCommand"]
 
