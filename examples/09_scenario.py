@@ -9,8 +9,9 @@ from pathlib import Path
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.events import read_scenario
 from pliant.robots import build_robot
-from pliant.simulation import Simulation, read_scenario
+from pliant.simulation import Simulation
 
 SCENARIO = """
 description: a push, softer gains, then direct motor torques

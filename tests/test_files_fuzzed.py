@@ -18,8 +18,8 @@ import pliant
 from pliant.base.documents.json_text import read_json
 from pliant.base.documents.tables import read_npz
 from pliant.base.errors import ModelError, PliantError
+from pliant.command_tables import read_commands
 from pliant.identification.measurements import read_measurement
-from pliant.simulation import read_commands
 
 SOURCE = Path(pliant.__file__).parent
 BUDGET = 64 * 2**20
@@ -58,8 +58,7 @@ READ_ELSEWHERE = {
     "tasks/journal.py": "a journal of its own, and pliant's own source",
     "base/unread.py": "/proc",
     "cli/application.py": "the null device",
-    "cli/doctor.py": "the checkout's pyproject.toml and /proc",
-    "cli/new.py": "pliant's own templates",
+    "doctor/commands.py": "the checkout's pyproject.toml and /proc",
     "engine/guard.py": "writes",
     "feet/measured.py": "writes",
     "films/encoders.py": "writes",
@@ -81,6 +80,7 @@ READ_ELSEWHERE = {
     "rods/loaders.py": "pliant's own catalogue",
     "rods/listed.py": "pliant's own catalogue",
     "bags/sqlite.py": "SQLite reads what was checked before",
+    "templates/commands.py": "pliant's own templates",
     "sweep/plan.py": "a digest of files that were read before",
     "sweep/table.py": "writes",
     "vision/client.py": "an image in shared memory, checked by its header",

@@ -35,9 +35,11 @@ LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
     ("bags", "ros"),
+    ("bags.node", "replay"),
     ("compare.commands", "films"),
     ("experiments", "films"),
     ("experiments", "tasks"),
+    ("identification.excitation", "command_tables"),
     ("identification.randomized", "batch"),
     ("identification.report", "experiments"),
     ("learn", "batch"),
@@ -59,6 +61,7 @@ BETWEEN_WINGS = {
     ("franka_ros", "ros"),
     ("joints.benches", "muscles"),
     ("lerobot", "franka"),
+    ("page", "events"),
     ("parallel", "rods"),
     ("parallel.page", "page"),
     ("parallel.ros", "ros"),
@@ -70,6 +73,7 @@ BETWEEN_WINGS = {
     ("shadow.log", "identification"),
     ("sweep", "batch"),
     ("sweep", "tasks"),
+    ("sweep", "command_tables"),
     ("gazebo_yarp", "control_boards"),
     ("gazebo_yarp", "yarp"),
     ("gazebo_yarp.plugins", "objects"),

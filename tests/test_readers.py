@@ -8,6 +8,8 @@ import pliant
 from pliant.bags import read_bag
 from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import PliantError
+from pliant.command_tables import read_commands
+from pliant.events import read_scenario
 from pliant.formats.manager import read_manager
 from pliant.franka.client.robot import FrankaRobot
 from pliant.gazebo_yarp.control_board import read_control_board
@@ -16,7 +18,6 @@ from pliant.gazebo_yarp.robot_interface import read_robot_interface
 from pliant.identification.measurements import read_measurement
 from pliant.rods.loaders import load_description
 from pliant.rods.tables import read_table
-from pliant.simulation import read_commands, read_scenario
 
 
 def gazebo_folder(path):

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from pathlib import Path
+from string import Template
 
 import pytest
 from control_tags import chain
@@ -15,13 +16,13 @@ from forks import forks
 
 ROOT = Path(__file__).resolve().parents[1]
 WINGS = sorted(path.parent.name for path in (ROOT / "src" / "pliant").glob("*/wing.py") if path.parent.name != "base")
+TEMPLATES = ROOT / "src" / "pliant" / "templates" / "templates"
+"""Files of ``pliant new``; the robot is the one that runs without a wing."""
 
 SMOKE = """
-import contextlib, io, json, sys
-import numpy as np
+import json
 import pliant
-from pliant.base.wing import find_wings, wing_faults, offers
-from pliant.cli import main
+from pliant.base.wing import find_wings, wing_faults
 from pliant.cli.application import OF_WINGS, load_commands
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
@@ -29,8 +30,6 @@ from pliant.robots import list_robots
 from pliant.simulation import Simulation
 from pliant.simulation.bridges import list_bridges
 
-with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
-    main(["new", "robot", "finger"])
 robot = pliant.load("finger.yaml")
 with Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simulation:
     simulation.devices["elbow"].inbox.put({"equilibrium_position": 0.3})
@@ -107,6 +106,9 @@ def without(whole, programs, tmp_path):
     """Return a function that copies pliant without a wing, and one that runs Python on the copy."""
 
     def make(wing):
+        for name in ("finger.xml", "finger.yaml"):
+            text = (TEMPLATES / f"robot{Path(name).suffix}.txt").read_text(encoding="utf-8")
+            (tmp_path / name).write_text(Template(text).substitute(name="finger", module="finger", Class="Finger"))
         package = tmp_path / "src" / "pliant"
         shutil.copytree(whole, package, copy_function=os.link)
         if wing:
@@ -236,12 +238,13 @@ import contextlib, io
 from pliant.cli import main
 
 for words in (
-    "new robot finger",
     "run finger.yaml --duration 0.02 --record a.mcap",
     "replay a.mcap",
     "run --help",
     "run finger.yaml --video a.avi",
     "run finger.yaml --objects 1 --duration 0.02",
+    "run finger.yaml --scenario push.yaml --duration 0.02",
+    "run finger.yaml --command swing.csv --duration 0.02",
 ):
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -249,18 +252,23 @@ for words in (
             main(words.split())
         except SystemExit as end:
             code = end.code
-    print(code, *(word in out.getvalue() for word in ("--video", "--objects", "OUTPUTS", "ADDITIONS")))
+    names = ("--video", "--objects", "--scenario", "--command", "OUTPUTS", "ADDITIONS")
+    print(code, *(name.strip("-") for name in names if name in out.getvalue()))
 """
 
 
 @pytest.mark.parametrize(
     ("wing", "seen"),
     [
-        ("", ["0 True True", "1 True False", "0 False False"]),
-        ("films", ["0 False True", "2 True False", "0 False False"]),
-        ("objects", ["0 True False", "1 True False", "2 False True"]),
+        ("", ["0 video objects scenario command", "1 video", "0", "0", "0"]),
+        ("films", ["0 objects scenario command", "2 video", "0", "0", "0"]),
+        ("objects", ["0 video scenario command", "1 video", "2 objects", "0", "0"]),
+        ("events", ["0 video objects command", "1 video", "0", "2 scenario command", "0"]),
+        ("command_tables", ["0 video objects scenario", "1 video", "0", "0", "2 command"]),
     ],
 )
-def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without):
+def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without, tmp_path):
+    (tmp_path / "swing.csv").write_text("time,elbow/equilibrium_position\n0,0.3\n")
+    (tmp_path / "push.yaml").write_text("events: [{event: stop, at: 0.01}]")
     lines = [line for line in without(wing)(COMMAND_LINE).splitlines() if not line.startswith("warning: the wing")]
-    assert lines == [f"{line} False False" for line in [*["0 False False"] * 3, *seen]]
+    assert lines == ["0", "0", *seen]

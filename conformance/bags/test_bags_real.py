@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ros"))
 import real
 
 from pliant.bags import open_bag, read_traces
+from pliant.command_tables import read_commands
 from pliant.recording import RecordingWarning, read_recording
-from pliant.simulation import read_commands
 
 ROSBAG = Path("/usr/bin/rosbag")
 LIMIT = 120

@@ -6,7 +6,8 @@ import pytest
 from fake_engine import SpringJoint, SpringMassEngine
 
 from pliant.base.errors import DeviceError, RecordingError
-from pliant.simulation import Simulation, read_commands
+from pliant.command_tables import read_commands
+from pliant.simulation import Simulation
 
 F64, MULTI, CLOCK = "std_msgs/msg/Float64", "std_msgs/msg/Float64MultiArray", "rosgraph_msgs/msg/Clock"
 

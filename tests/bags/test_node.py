@@ -12,12 +12,13 @@ from rosbags.typesys import Stores, get_typestore
 from pliant.bags import open_bag, read_traces
 from pliant.bags.node import export_bag
 from pliant.base.errors import RecordingError
+from pliant.command_tables import read_commands
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.recording import Recorder, read_recording
 from pliant.recording.recording import recorded_names
 from pliant.robots.loading import load
-from pliant.simulation import Simulation, read_commands
+from pliant.simulation import Simulation
 
 FORMS = ("run.bag", "run.mcap", "run.db3", "run")
 F64 = "std_msgs/msg/Float64"

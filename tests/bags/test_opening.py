@@ -14,8 +14,8 @@ from mcap.writer import CompressionType, Writer
 
 from pliant.bags import is_bag, open_bag, read_traces
 from pliant.base.errors import PliantError, RecordingError
+from pliant.command_tables import read_commands
 from pliant.recording import RecordingWarning
-from pliant.simulation import read_commands
 
 F64, STRING = "std_msgs/msg/Float64", "std_msgs/msg/String"
 

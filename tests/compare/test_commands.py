@@ -43,6 +43,8 @@ def test_recordings_are_compared_with_recordings_and_with_robots(call, robot_fil
     ("options", "text"),
     [
         (("{a}", "{a}", "--duration", "1"), "--duration has no effect without a robot: both are recordings"),
+        (("{a}", "{a}", "--scenario", "steps"), "--scenario has no effect without a robot: both are recordings"),
+        (("{a}", "{a}", "--objects", "2"), "--objects has no effect without a robot: both are recordings"),
         (("{a}", "qbmove-1dof", "--set-a", "x=1"), "--set-a has no effect without a robot: the first is a recording"),
         (("{a}", "nowhere.mcap"), "the recording does not exist"),
         (("qbmove-1dof", "qbmove-1dof", "--names", "a"), "must be two names with a comma"),
@@ -62,6 +64,18 @@ def test_wrong_options_are_refused(call, robot_file, tmp_path, options, text):
     code, _, err = call("compare", *(o.format(a=file, csv=table) for o in options))
     assert code == 1
     assert text in err.replace("\n", " ")
+
+
+def test_a_scenario_that_makes_objects_is_compared(call, tmp_path):
+    ball = {"radius": 0.1, "position": [1.0, 1.0, 2.0], "name": "ball"}
+    event = {"event": "request", "at": 0.01, "device": "world", "request": "make_sphere", "args": ball}
+    (tmp_path / "ball.yaml").write_text(json.dumps({"events": [event]}))
+    words = (*SOFT_STIFF, "--scenario", tmp_path / "ball.yaml", "--duration", "0.1", "--json")
+    code, out, err = call("compare", *words, "--objects", "2")
+    assert code == 0, err
+    count = next(s for s in json.loads(out)["signals"] if s["name"] == "world/count")
+    assert count["final"] == [1.0, 1.0]
+    assert "there is no device 'world'" in call("compare", *words)[1]
 
 
 def test_a_laser_that_sees_a_wall_in_one_run_alone_differs_in_both_commands(call, tmp_path):

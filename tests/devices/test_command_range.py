@@ -6,12 +6,14 @@ import mujoco
 import pytest
 
 from pliant.base.errors import DeviceError
+from pliant.command_tables import read_commands
 from pliant.devices import Board, CompliantJoint, make_devices
 from pliant.engine import MujocoEngine
 from pliant.engine.guard import MAX_SPEED
+from pliant.events import read_scenario
 from pliant.laws import SEA, CompliantActuator, Mode, QbMove
 from pliant.model import Robot
-from pliant.simulation import Simulation, read_commands, read_scenario
+from pliant.simulation import Simulation
 
 INERTIA = 0.002
 ARM = """

@@ -35,6 +35,8 @@ from file_mutations import (
 import pliant
 from pliant.bags import open_bag, read_bag, read_traces
 from pliant.base.documents.yaml_tree import read_yaml
+from pliant.command_tables import read_commands
+from pliant.events import read_scenario
 from pliant.experiments.curves import read_curve
 from pliant.experiments.report import write_index
 from pliant.feet.measured import read_trials, write_trials
@@ -53,12 +55,11 @@ from pliant.parallel.page.robot_files import read_robot
 from pliant.parallel.page.saved_poses import SavedPoses
 from pliant.recording.foreign import traces_of_recording
 from pliant.replay.commands import _show_dump
+from pliant.replay.player import open_replay
 from pliant.rods import load_robot
 from pliant.rods.gazebo import read_gazebo_folder
 from pliant.rods.loaders import load_description
 from pliant.rods.tables import read_table
-from pliant.simulation import read_commands, read_scenario
-from pliant.simulation.replay import open_replay
 from pliant.spring_tables import TableSEA
 from pliant.sweep.plan import SweepPlan, parse_variation
 from pliant.sweep.table import ResultFolder

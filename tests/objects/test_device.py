@@ -251,8 +251,8 @@ def test_objects_bring_their_energy_with_them_and_the_balance_closes():
 
 
 def test_a_scenario_makes_objects_and_a_recording_holds_them(tmp_path):
+    from pliant.events.scenario import Request, Scenario
     from pliant.recording import read_recording
-    from pliant.simulation.scenario import Request, Scenario
 
     robot = Robot(mujoco.MjSpec.from_string(XML))
     robot.devices.append(World(objects=2))

@@ -7,13 +7,13 @@ from running import enter, eventually, free_port, running
 from pliant.base.errors import MissingDependency
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.events.scenario import ScenarioRun
+from pliant.events.shipped import shipped_scenarios
 from pliant.page import PageServer
 from pliant.page.opening import dance, opening
 from pliant.robots import find_robot, list_robots
 from pliant.robots.loading import load_with_settings
 from pliant.simulation import Simulation
-from pliant.simulation.scenario import ScenarioRun
-from pliant.simulation.shipped import shipped_scenarios
 
 
 @pytest.mark.parametrize(

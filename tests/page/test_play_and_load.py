@@ -5,9 +5,9 @@ import pytest
 from running import eventually, running
 
 from pliant.base.errors import PliantError
+from pliant.events import Scenario
+from pliant.events.scenario import ExternalTorque, Set
 from pliant.page.payload import end_effector, largest_payload
-from pliant.simulation import Scenario
-from pliant.simulation.scenario import ExternalTorque, Set
 
 pytestmark = pytest.mark.network
 PUSH = Scenario(

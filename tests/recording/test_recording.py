@@ -22,9 +22,9 @@ from pliant.engine import MujocoEngine
 from pliant.recording import Recorder, RecordingWarning, compare, export, read_recording, sample_message
 from pliant.recording import mcap as mcap_file
 from pliant.recording.mcap_reader import read_mcap
+from pliant.replay.player import WallClock, replay
 from pliant.robots.loading import load
 from pliant.simulation import Simulation
-from pliant.simulation.replay import WallClock, replay
 
 HERE = Path(__file__).resolve().parent
 

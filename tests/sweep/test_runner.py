@@ -14,10 +14,11 @@ from pliant.base.options import describe
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.laws import COMMAND_NAMES, Mode
+from pliant.learn.envs.commander import commander_of
 from pliant.robots import list_robots
 from pliant.robots.loading import load
 from pliant.simulation import Simulation
-from pliant.simulation.commander import commander_of, find_channels
+from pliant.simulation.channels import find_channels
 from pliant.sweep import SweepPlan, Variation, parse_variation, run_sweep
 from pliant.sweep.chunks import run_chunk
 from pliant.sweep.events import DeviceEvents

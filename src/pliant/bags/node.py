@@ -11,11 +11,11 @@ from pliant.bags import Bag
 from pliant.bags.writing import BagWriter
 from pliant.base.errors import RecordingError
 from pliant.recording.recording import Recording
+from pliant.replay.player import open_replay
 from pliant.ros.bridge import RosBridge
 from pliant.ros.bridge.node import SilentNode, TopicHandle
 from pliant.ros.bridge.options import RosOptions
 from pliant.ros.wire import Codec
-from pliant.simulation.replay import open_replay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

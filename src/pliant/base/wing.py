@@ -43,7 +43,7 @@ class BridgeEntry:
     """Modules of optional packages that it cannot run without."""
     probe: str = ""
     """Function, "module:function", that looks at what is served with these options, for ``pliant doctor --bridge``: it
-    yields findings of `pliant.cli.doctor`; "" where there is none."""
+    yields `pliant.base.finding.Finding`; "" where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,19 @@ class Listed:
     """Frozen dataclass of its options (`pliant.base.options`)."""
     written: str
     """How its options are written, such as "--set robot.KEY=VALUE"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """Files to start from. In their names and texts, ``$name`` is what the user typed, ``$module`` the same as a Python
+    name, and ``$Class`` the same as the name of a class."""
+
+    package: str
+    """Package whose folder ``templates`` has the texts."""
+    files: Mapping[str, str]
+    """File to write -> its text in that folder."""
+    steps: tuple[str, ...]
+    """Commands to type next."""
 
 
 _OF_THE_WING = ("name", "summary", "extra", "builds_on")
@@ -92,13 +105,15 @@ class Wing:
     """Files that ``pliant run`` and ``pliant replay`` make of a run or a recording, by the option that names the file:
     `pliant.simulation.outputs.OutputOptions`."""
     additions: Mapping[str, str] = field(default_factory=dict)
-    """Options of ``pliant run`` that add to a robot before its model is compiled, by the option:
-    `pliant.formats.source.Addition`."""
+    """Options of ``pliant run`` and ``pliant compare`` that add to the robot or to the simulation, by the option:
+    `pliant.simulation.additions.AdditionOptions`."""
     bridges: Mapping[str, BridgeEntry] = field(default_factory=dict)
     """Bridges by name."""
     robots: Mapping[str, str] = field(default_factory=dict)
     """Catalogue robots by name: modules whose ROBOT or ROBOTS has them, or "module:name" of a `CatalogueRobot` or of a
     function that returns a `Robot`."""
+    scenarios: Mapping[str, str] = field(default_factory=dict)
+    """Scenarios of its robots, by name: packages whose folder ``scenarios`` has them, as NAME.yaml."""
     devices: tuple[str, ...] = ()
     """Modules that register descriptions and their devices (`sensor_kind`, `device_for`) when they are imported;
     "module:Description" for the device of a description of the core."""
@@ -144,7 +159,7 @@ class Wing:
     """Ways in which a policy drives a robot, by the name of a bridge."""
     commanders: Mapping[str, str] = field(default_factory=dict)
     """What holds the commands of a device as a program on the robot does, by the device's signature: functions of the
-    simulation, the device and the channels that return a `pliant.simulation.commander.Commander`."""
+    simulation, the device and the channels (`pliant.simulation.channels`); see the protocol of what asks for them."""
     laws: Mapping[str, str] = field(default_factory=dict)
     """Laws by the name that `pliant.laws.law` registers them under: the classes."""
     derivation: str = ""
@@ -153,7 +168,7 @@ class Wing:
     lists: Mapping[str, str] = field(default_factory=dict)
     """Further tables of `pliant list`, by title: functions that return a list of `Listed`."""
     templates: Mapping[str, str] = field(default_factory=dict)
-    """Kinds of `pliant new`, by name: `pliant.cli.new.Template`."""
+    """Kinds of `pliant new`, by name: `Template`."""
     experiments: tuple[str, ...] = ()
     """Packages whose modules register experiments."""
     benchmarks: tuple[str, ...] = ()
@@ -252,6 +267,7 @@ class Wings:
         "bridges",
         "robots",
         "laws",
+        "scenarios",
         "blocks",
         "interfaces",
         "listeners",

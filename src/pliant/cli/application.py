@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
+from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from cyclopts import (
     App,
@@ -33,7 +33,6 @@ from pliant.base.warn import print_warning
 from pliant.base.wing import offers
 from pliant.cli.groups import add_subcommands
 from pliant.cli.messages import Messages, as_dict, say
-from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, only_json, reserved_output
 from pliant.cli.progress import Compiling, without_bars
 from pliant.cli.termination import ending_at_second_signal, signals_as_interrupt
@@ -74,43 +73,17 @@ app = App(
 COMMANDS = {
     "run": "pliant.cli.run:run",
     "check": "pliant.cli.check:check",
-    "doctor": "pliant.cli.doctor:doctor",
     "list": "pliant.cli.list:list_",
-    "new": "pliant.cli.new:new",
 }
 """Command of the core -> its function or group."""
 
-OF_WINGS = {offer.key: offer for offer in offers("commands") if offer.key not in (*COMMANDS, "completion")}
+OF_WINGS = {offer.key: offer for offer in offers("commands") if offer.key not in COMMANDS}
 """Command of a wing -> its declaration; a command of the core keeps its name."""
 
 for name, place in COMMANDS.items():
     app.command(place, name=name)  # imported when it is used
 for name, offer in OF_WINGS.items():
     app.command(offer.value, name=name)
-
-
-@app.command
-def completion(
-    shell: Annotated[str, Parameter(help="The shell: bash, zsh or fish.")],
-    /,
-    *,
-    json: Json = False,
-    debug: Debug = False,
-) -> int:
-    """Print a script with which bash, zsh or fish completes commands, options and names on Tab.
-
-    Examples:
-        pliant completion bash \\
-            > ~/.local/share/bash-completion/completions/pliant
-    """
-    from pliant.cli.completion import completion_script
-
-    text = completion_script(app, shell)
-    if json:
-        emit({"shell": shell, "script": text})
-    else:
-        print(text, end="")
-    return 0
 
 
 left_out: set[str] = set()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import PliantError, nearest
-from pliant.base.wing import Listed, offers
+from pliant.base.wing import Listed, offer, offers
 from pliant.cli.options import Debug, Imports, Json, import_modules
 from pliant.cli.output import emit, make_console, plain, print_table
 
@@ -136,7 +135,10 @@ def _show_options(
 
 
 def _descriptions(names: Sequence[str]) -> dict[str, str]:
-    """Return the description of each of these scenarios of pliant."""
-    # Not through pliant.simulation, whose import takes longer than this command.
-    folder = resources.files("pliant") / "simulation" / "scenarios"
-    return {name: read_yaml(str(folder / f"{name}.yaml"), PliantError).value["description"] for name in names}
+    """Return the description of each of these scenarios; none where no wing plays scenarios."""
+    from pliant.robots.catalogue import scenario_file
+
+    if offer("additions", "scenario") is None:
+        return {}
+    files = {name: scenario_file(name, found.value) for name in names if (found := offer("scenarios", name))}
+    return {name: read_yaml(str(file), PliantError).value["description"] for name, file in files.items()}

@@ -13,7 +13,8 @@ from pliant.base.errors import PliantError
 
 if TYPE_CHECKING:
     from pliant.model import Robot
-    from pliant.simulation import Bridge, Replay
+    from pliant.simulation import Bridge
+    from pliant.simulation.replayed import Replayed
 
 
 def repeated(**options: Any) -> Parameter:
@@ -47,13 +48,6 @@ References = Annotated[
         help="Constant command from t = 0, DEVICE/COMMAND=VALUE; several numbers with commas; may be repeated.",
     ),
 ]
-Scenarios = Annotated[
-    str | None,
-    Parameter(
-        name="--scenario",
-        help="Events over time: a YAML or JSON file, or the name of a scenario of pliant (`pliant list ROBOT`).",
-    ),
-]
 Imports = Annotated[
     tuple[str, ...],
     repeated(
@@ -83,24 +77,7 @@ class RobotOptions:
         return load_robot(source, self.set, timestep, self.package_path, manager)
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """Commands and events of a simulation."""
-
-    command: Annotated[
-        Path | None, Parameter(help="Table of commands over time: CSV, NPZ, YAML, JSON or a ROS bag.")
-    ] = None
-    reference: References = ()
-    scenario: Scenarios = None
-
-    def constants(self) -> dict[str, str]:
-        """Return the constant commands, DEVICE/COMMAND -> value."""
-        return assignments(self.reference, "--reference")
-
-
 NO_SETTINGS = RobotOptions()
-NO_INPUTS = Inputs()
 
 
 def option_name(field: str) -> str:
@@ -161,7 +138,14 @@ def check_workers(workers: int | None) -> None:
         raise PliantError(f"--workers is {workers}; must be >= 1", field="workers")
 
 
-def make_bridge(name: str, robot: Robot | Replay | None) -> Bridge:
+def robots_and_files() -> tuple[list[str], bool]:
+    """Return what completes an argument that is a robot: names of the catalogue, and files."""
+    from pliant.robots import list_robots
+
+    return [name for entry in list_robots() for name in (entry.name, *entry.aliases)], True
+
+
+def make_bridge(name: str, robot: Robot | Replayed | None) -> Bridge:
     from pliant.simulation import bridges
 
     return bridges.make_bridge(name, robot)

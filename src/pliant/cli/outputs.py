@@ -1,4 +1,4 @@
-"""Options that wings add to commands: files of a run or a recording, and additions to the robot of a run."""
+"""Options that wings add to commands: files of a run or a recording, and additions to a simulation."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from pliant.formats.source import Addition
-    from pliant.model import Robot
+    from pliant.simulation.additions import Addition, AdditionOptions
     from pliant.simulation.outputs import OutputOptions
 
 
@@ -45,7 +44,7 @@ KINDS: dict[str, type[OutputOptions]] = load_options("outputs")
 """Options of each file, by its name."""
 FILE_OPTIONS = [f"--{name}" for name in KINDS]
 """The options that name a file."""
-ADDITIONS: dict[str, type[Addition]] = load_options("additions")
+ADDITIONS: dict[str, type[AdditionOptions]] = load_options("additions")
 """Options of each addition, by its name."""
 
 if TYPE_CHECKING:
@@ -74,7 +73,6 @@ def say_missing(missing: Sequence[str], where: str, console: Console) -> None:
         console.print(f"[yellow]note[/yellow] not recorded, so at rest {where}: {plain(shown)}", soft_wrap=True)
 
 
-def add_to(robot: Robot, additions: Additions) -> None:
-    """Add to a robot what is asked for."""
-    for name in ADDITIONS:
-        getattr(additions, name).apply(robot)
+def asked_additions(additions: Additions) -> dict[str, Addition]:
+    """Return the additions that are asked for, by name; their files are read."""
+    return {name: made for name in ADDITIONS if (made := getattr(additions, name).make()) is not None}

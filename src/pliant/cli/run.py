@@ -12,17 +12,17 @@ from pliant.base.errors import PliantError
 from pliant.base.warn import print_warning
 from pliant.cli.checks import refuse_unused
 from pliant.cli.options import (
-    NO_INPUTS,
     NO_SETTINGS,
-    Inputs,
+    References,
     RobotOptions,
     Source,
     Timestep,
+    assignments,
     check_bridges,
     import_modules,
 )
 from pliant.cli.output import emit, make_console, number, plain, print_table
-from pliant.cli.outputs import NO_ADDITIONS, Additions, add_to
+from pliant.cli.outputs import NO_ADDITIONS, Additions, asked_additions
 from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.model.problem import Problem
     from pliant.simulation import Simulation
-    from pliant.simulation.commands import CommandPlayer, CommandTable
 
 MAX_SHOWN = 16
 """Longest array of a sample that is printed at the end of a run."""
@@ -50,7 +49,7 @@ def run(
     source: Source,
     *,
     options: RobotOptions = NO_SETTINGS,
-    inputs: Inputs = NO_INPUTS,
+    reference: References = (),
     additions: Additions = NO_ADDITIONS,
     joint_rate: Annotated[
         float | None, Parameter(help="Samples of each joint or actuator per second; default 100, at most one per step.")
@@ -73,21 +72,19 @@ def run(
     """
     if joint_rate is not None and not (math.isfinite(joint_rate) and joint_rate > 0.0):
         raise PliantError(f"--joint-rate is {joint_rate:g}; must be > 0 Hz", field="joint-rate")
-    constants = inputs.constants()
+    constants = assignments(reference, "--reference")
     import_modules(options.import_)
     check_bridges(plan.bridge)  # before loading the robot, which may take long
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.model.interface import ModelPart
-    from pliant.simulation import find_scenario, read_commands, read_scenario_file
     from pliant.simulation.commands import put_constants
 
     console = make_console(quiet=plan.json)
-    table = None if inputs.command is None else read_commands(inputs.command)
-    scenario = inputs.scenario
-    events = None if scenario is None else read_scenario_file(scenario)
+    added = asked_additions(additions).values()
     robot = options.load(source, timestep, manager)
-    add_to(robot, additions)
+    for one in added:
+        one.extend(robot)
     problems = robot.check()
     _tell(robot, problems, console, check=check, verbose=verbose or plan.json)
     if check and any(p.severity == "error" for p in problems):
@@ -103,16 +100,10 @@ def run(
     devices = make_devices(robot, joint_sample_period=period)
     if not devices and not constants:
         _explain_no_device(robot, plan, console)
-    if scenario is not None and events is None:
-        events = find_scenario(scenario, {device.name: device for device in devices}, engine)
     with Run(plan, console, engine, devices, robot) as done:
         simulation = done.simulation
-        if table is not None:
-            _say_what_is_played(console, table, simulation.play(table))
-        if events is not None and scenario is not None:
-            playing = events.install(simulation)
-            if done.page is not None:
-                done.page.offer(Path(scenario).name, events, playing)
+        for line in (line for one in added for line in one.begin(simulation)):
+            console.print(line, soft_wrap=True)
         put_constants(simulation.devices, constants, "--reference ")
         if robot.actuators and not plan.json:
             print_table(console, _introduction(robot, engine))
@@ -146,19 +137,6 @@ def run(
         console.print(_energy_line(balance), soft_wrap=True)
     done.say_end()
     return done.conclude()
-
-
-def _say_what_is_played(console: Console, table: CommandTable, player: CommandPlayer) -> None:
-    """Print which topics of a recording command which fields, and which topics are not used."""
-    if not table.topics:
-        return
-    rows = [f"{column} from {topic}" for column, topic in table.topics.items() if column not in player.left_out]
-    console.print(f"[dim]{plain(str(table.file))}: {plain(', '.join(rows))}[/dim]", soft_wrap=True)
-    if player.left_out:
-        text = ", ".join(table.topics[column] for column in player.left_out)
-        console.print(f"[yellow]note[/yellow] no device of this robot takes: {plain(text)}", soft_wrap=True)
-    if table.unused:
-        console.print(f"[dim]not commands: {plain(', '.join(table.unused))}[/dim]", soft_wrap=True)
 
 
 def _tell(robot: Robot, problems: Sequence[Problem], console: Console, *, check: bool, verbose: bool) -> None:

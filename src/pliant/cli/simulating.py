@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pliant.simulation.bridge import TopicReport
     from pliant.simulation.outputs import Outcome
     from pliant.simulation.pacer import Pacer
-    from pliant.simulation.viewer import RunPage
 
 FILES = ("record", "plot", *KINDS)
 """Options with files; the names of options about such a file begin with its own."""
@@ -166,16 +165,13 @@ class Run:
             hint = f" ({own[0].name} has its own option {own[0].name}:{own[0].own_timeout}=)" if own else ""
             refuse_unused(given is not None and not waiting, name, f"a --bridge in lock-step{hint}")
         told = {"command_line": command_line(), "interface": recorded_names(robot.interface)}
-        self.page: RunPage | None = None
-        """The page of the run; None without one."""
         if plan.view:
             from pliant.engine import mujoco_state
             from pliant.simulation.viewer import find_viewer
 
             state = mujoco_state(engine, "the view")
             place = (plan.view_host, plan.view_port or 0)
-            self.page = find_viewer("--view").run(state, place, robot.name or "robot", told)
-            self.wires.append(self.page)
+            self.wires.append(find_viewer("--view").run(state, place, robot.name or "robot", told))
         pacer = _pacer_of(plan, self.wires)
         self.duration = plan.duration
         if self.duration is None and not self.wires:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,17 +16,18 @@ from pliant.base.errors import PliantError
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.messages import say_error
 from pliant.cli.options import (
-    NO_INPUTS,
     NO_SETTINGS,
     Debug,
-    Inputs,
     Json,
+    References,
     RobotOptions,
+    assignments,
     import_modules,
     load_robot,
     repeated,
 )
 from pliant.cli.output import emit, make_console, number, plain, print_table
+from pliant.cli.outputs import NO_ADDITIONS, Additions, asked_additions
 from pliant.cli.progress import Bar
 from pliant.films.options import NO_FILM, Film
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pliant.films.film import FilmOptions, FilmReport
     from pliant.model import Robot
     from pliant.recording import Recording
+    from pliant.simulation.additions import Addition
     from pliant.simulation.pose_track import PoseTrack
 
 RECORDINGS = (".mcap",)
@@ -100,7 +102,8 @@ def compare(
     second: Annotated[str, Parameter(help="A recording (.mcap) or a robot.")],
     *,
     robot: RobotOptions = NO_SETTINGS,
-    inputs: Inputs = NO_INPUTS,
+    reference: References = (),
+    additions: Additions = NO_ADDITIONS,
     pair: PairOptions = PairOptions(),
     simulated: SimulatedOptions = SimulatedOptions(),
     plot: Annotated[Path | None, Parameter(help="Draw both in one figure (.png, .svg, .pdf).")] = None,
@@ -125,17 +128,18 @@ def compare(
         _Side(source=first, settings=[*robot.set, *pair.set_a], name=first_name),
         _Side(source=second, settings=[*robot.set, *pair.set_b], name=second_name),
     )
-    _refuse(sides, robot, pair, inputs, simulated)
+    constants = assignments(reference, "--reference")
+    added = asked_additions(additions)
+    _refuse(sides, robot, pair, [*(["reference"] if constants else []), *added], simulated)
     if plot is not None:
         check_figure(plot, "--plot")
     looks = film.looks("480x480")
     pictures = None if film.video is None or looks is None else _Film(film.video, looks)
     console = make_console(quiet=json)
-    inputs.constants()  # refused before robots are loaded
     from pliant.compare.runs import differences, plot_comparison
     from pliant.recording import read_recording
 
-    runs = [None if side.recorded else _load(side, simulated, robot.package_path) for side in sides]
+    runs = [None if side.recorded else _load(side, added, simulated, robot.package_path) for side in sides]
     _refuse_strangers(sides, runs)
     if pictures is not None:
         pictures.open([_model(side, run) for side, run in zip(sides, runs, strict=True)])
@@ -147,7 +151,7 @@ def compare(
                 path = Path(scratch) / f"{k}.mcap"
                 track = None if pictures is None else pictures.track(k)
                 bar = Bar(console, f"simulating {side.name}", "s", shown=not json)
-                _simulate(run, path, inputs, simulated, track, bar)
+                _simulate(run, path, constants, added, simulated, track, bar)
             recordings.append(read_recording(path))
         one, two = recordings
         found = differences(one, two)
@@ -192,7 +196,11 @@ def _names(pair: PairOptions, first: str, second: str) -> tuple[str, str]:
 
 
 def _refuse(
-    sides: tuple[_Side, _Side], robot: RobotOptions, pair: PairOptions, inputs: Inputs, simulated: SimulatedOptions
+    sides: tuple[_Side, _Side],
+    robot: RobotOptions,
+    pair: PairOptions,
+    inputs: Collection[str],
+    simulated: SimulatedOptions,
 ) -> None:
     """Refuse options that have no effect on recordings, and files that do not exist."""
     import math
@@ -201,8 +209,7 @@ def _refuse(
 
     recorded = [side.recorded for side in sides]
     for given, option in (
-        (robot.set, "--set"), (inputs.reference, "--reference"), (inputs.command, "--command"),
-        (inputs.scenario, "--scenario"), (simulated.duration is not None, "--duration"),
+        (robot.set, "--set"), *((True, f"--{name}") for name in inputs), (simulated.duration is not None, "--duration"),
         (simulated.timestep is not None, "--timestep"),
     ):  # fmt: skip
         refuse_unused(all(recorded) and bool(given), option, "a robot: both are recordings")
@@ -237,11 +244,13 @@ class _Run:
     """Samples of each joint a second [Hz]."""
 
 
-def _load(side: _Side, simulated: SimulatedOptions, packages: Sequence[Path]) -> _Run:
-    """Load a robot, with joints that are sampled often enough to show how they swing."""
+def _load(side: _Side, added: Mapping[str, Addition], simulated: SimulatedOptions, packages: Sequence[Path]) -> _Run:
+    """Load a robot and add to it, with joints that are sampled often enough to show how they swing."""
     from pliant.devices import make_devices
 
     robot = load_robot(side.source, side.settings, simulated.timestep, packages)
+    for one in added.values():
+        one.extend(robot)
     period = max(1, round(min(1e-2, max(1e-3, simulated.length / SAMPLES)) / robot.timestep)) * robot.timestep
     return _Run(robot=robot, devices=make_devices(robot, joint_sample_period=period), rate=round(1.0 / period, 6))
 
@@ -337,7 +346,8 @@ def _refuse_strangers(sides: tuple[_Side, _Side], runs: list[_Run | None]) -> No
 def _simulate(
     run: _Run,
     path: Path,
-    inputs: Inputs,
+    constants: Mapping[str, str],
+    added: Mapping[str, Addition],
     simulated: SimulatedOptions,
     track: PoseTrack | None,
     bar: Bar,
@@ -345,25 +355,18 @@ def _simulate(
     """Run a robot, record it, and keep its poses for a film."""
     from pliant.engine import MujocoEngine
     from pliant.recording import Recorder
-    from pliant.simulation import Simulation, find_scenario, read_commands, read_scenario_file
+    from pliant.simulation import Simulation
     from pliant.simulation.commands import put_constants
 
-    table = None if inputs.command is None else read_commands(inputs.command)
-    scenario = inputs.scenario
-    events = None if scenario is None else read_scenario_file(scenario)
     engine = MujocoEngine(run.robot)
-    if scenario is not None and events is None:
-        events = find_scenario(scenario, {device.name: device for device in run.devices}, engine)
     watchers = [] if track is None else [track.watch(engine.model, engine.data)]
     with (
         Simulation(engine, run.devices, watchers, recorder=Recorder(path), seed=simulated.seed) as simulation,
         bar,
     ):
-        if table is not None:
-            simulation.play(table)
-        if events is not None:
-            events.install(simulation)
-        put_constants(simulation.devices, inputs.constants(), "--reference ")
+        for one in added.values():
+            one.begin(simulation)
+        put_constants(simulation.devices, constants, "--reference ")
         simulation.run(simulated.length, lambda p: bar(p.done, p.total))
 
 

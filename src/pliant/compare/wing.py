@@ -6,5 +6,5 @@ WING = Wing(
     name="compare",
     summary="Two runs in one figure and one film, and their differences in numbers",
     commands={"compare": "pliant.compare.commands:compare"},
-    arguments={"compare": "pliant.cli.completion:robots_and_files"},
+    arguments={"compare": "pliant.cli.options:robots_and_files"},
 )

@@ -13,7 +13,7 @@ from pliant.base.errors import PortError
 if TYPE_CHECKING:
     from pliant.devices.base import DeviceBase
     from pliant.simulation import Simulation
-    from pliant.simulation.commander import Channel
+    from pliant.simulation.channels import Channel
 
 
 class BoardCommander:

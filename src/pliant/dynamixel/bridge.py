@@ -34,7 +34,7 @@ from pliant.simulation.switching import SwitchInterval
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
-    from pliant.simulation.replay import Replay
+    from pliant.simulation.replayed import Replayed
 
 PERIOD_NS = 1_000_000
 """Shortest period of the firmware [ns]. # assumed"""
@@ -72,7 +72,7 @@ class Dynamixel(BridgeBase):
 
     name = "dynamixel"
 
-    def __init__(self, robot: Robot | Replay | None = None, options: DynamixelOptions | None = None) -> None:
+    def __init__(self, robot: Robot | Replayed | None = None, options: DynamixelOptions | None = None) -> None:
         super().__init__()
         check_source(robot, "Dynamixel")
         self.options = options or DynamixelOptions()
@@ -332,6 +332,6 @@ class Dynamixel(BridgeBase):
         ]
 
 
-def make(robot: Robot | Replay | None, options: DynamixelOptions) -> Dynamixel:
+def make(robot: Robot | Replayed | None, options: DynamixelOptions) -> Dynamixel:
     """Return the bridge of a robot."""
     return Dynamixel(robot, options)

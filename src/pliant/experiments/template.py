@@ -1,6 +1,6 @@
 """Files from which an experiment of a user's starts."""
 
-from pliant.cli.new import Template
+from pliant.base.wing import Template
 
 TEMPLATE = Template(
     package="pliant.experiments",

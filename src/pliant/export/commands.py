@@ -45,7 +45,7 @@ COMPLIANT = PlainMujoco()
 
 def completed() -> tuple[list[str], bool]:
     """Return what completes the arguments of ``pliant export``: formats, robots of the catalogue, and files."""
-    from pliant.cli.completion import robots_and_files
+    from pliant.cli.options import robots_and_files
 
     robots, files = robots_and_files()
     return [*_formats(), *robots], files

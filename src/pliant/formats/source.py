@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 
@@ -97,17 +97,6 @@ class Block:
     """Type of the block in a YAML file, for msgspec."""
     settable: bool = False
     """Whether ``--set BLOCK.KEY=VALUE`` sets a key of it."""
-
-
-class Addition(Protocol):
-    """Option of ``pliant run`` by which a wing adds to any robot: a frozen dataclass of `cyclopts`.
-
-    Without arguments it adds nothing.
-    """
-
-    def apply(self, robot: Robot) -> None:
-        """Add to the robot, before its model is compiled."""
-        ...
 
 
 @dataclass(slots=True, kw_only=True)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from foxglove import ServiceRequest
     from pliant.model.robot import Robot
-    from pliant.simulation.replay import Replay
+    from pliant.simulation.replayed import Replayed
 
 JOB_LIMIT = 64
 """Most images, scenes and sets of poses that wait to be encoded; what comes then is dropped and counted."""
@@ -87,7 +87,7 @@ class Foxglove(BridgeBase):
 
     name = "foxglove"
 
-    def __init__(self, robot: Robot | Replay | None = None, options: FoxgloveOptions | None = None) -> None:
+    def __init__(self, robot: Robot | Replayed | None = None, options: FoxgloveOptions | None = None) -> None:
         super().__init__()
         check_source(robot, "Foxglove")
         self.options = options or FoxgloveOptions()
@@ -421,6 +421,6 @@ def _answer(action: Callable[[Mapping[str, object]], str], request: ServiceReque
     return answer_call(action, request.payload)
 
 
-def make(robot: Robot | Replay | None, options: FoxgloveOptions) -> Foxglove:
+def make(robot: Robot | Replayed | None, options: FoxgloveOptions) -> Foxglove:
     """Return the bridge of a robot, or of what is replayed; None where there is neither."""
     return Foxglove(robot, options)

@@ -23,6 +23,7 @@ WING = Wing(
         "franka-dual": _ENTRIES,
         "franka-torso": _ENTRIES,
     },
+    scenarios=dict.fromkeys(("nod", "push-on-both-hands"), "pliant.franka"),
     panels=("pliant.franka.panel:PANEL",),
     commanders={"franka_arm": "pliant.franka.client.held:ArmCommander"},
     controllers={"fci": "pliant.franka.client.policy:FCI"},

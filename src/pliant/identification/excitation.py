@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
+from pliant.command_tables.table import CommandTable
 from pliant.engine.mujoco_engine import MujocoEngine
 from pliant.identification.dynamic import expected_errors
 from pliant.laws.actuator import CompliantActuator
@@ -22,7 +23,6 @@ from pliant.laws.fields import COMMAND_NAMES
 from pliant.laws.modes import Mode
 from pliant.laws.motor import DCMotor
 from pliant.model.robot import Robot
-from pliant.simulation.commands import CommandTable
 
 NOISE = {"motor_1_position": 2e-4, "motor_2_position": 2e-4, "torque": 0.01}
 """Output -> standard deviation of its sensor [rad, N m]: an encoder of the qbMove and a torque sensor; assumed."""

@@ -12,4 +12,5 @@ WING = Wing(
         "qbmove-2dof": "pliant.joints.qbmove_2dof.build",
         "qbmove-5dof": "pliant.joints.qbmove_5dof.build",
     },
+    scenarios=dict.fromkeys(("push", "reach", "soft-then-stiff", "steps", "swing"), "pliant.joints"),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
-    from pliant.model import Robot
+    from pliant.simulation.additions import Addition
 
 
 @Parameter(name="*")
@@ -19,9 +19,12 @@ class SpareObjects:
     objects: int | None = None
     """Largest number of objects that scenarios and programs can make during the run; default none."""
 
-    def apply(self, robot: Robot) -> None:
-        """Give a robot the objects, if any are asked for."""
-        if self.objects is not None:
-            from pliant.objects.description import add_world
+    def make(self) -> Addition | None:
+        """Return what gives a robot the objects; None if none are asked for."""
+        if self.objects is None:
+            return None
+        from pliant.objects.description import add_world
+        from pliant.simulation.additions import Addition
 
-            add_world(robot, self.objects)
+        count = self.objects
+        return Addition(extend=lambda robot: add_world(robot, count))

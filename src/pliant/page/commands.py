@@ -18,20 +18,20 @@ from pliant.cli.options import (
     VIEW_HOST,
     Debug,
     RobotOptions,
-    Scenarios,
     Source,
     import_modules,
     load_robot,
 )
+from pliant.events.options import ScenarioOption
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pliant.events import Scenario
     from pliant.model import Robot
     from pliant.page import PageServer
     from pliant.page.choice import RobotChoice
     from pliant.page.loaded import LoadedRobots, OpenedRecording
-    from pliant.simulation import Scenario
 
 LEAST_RUN = 1.0
 """A simulation that diverges twice before this time, on a page that nobody used, does so by itself [s]."""
@@ -56,7 +56,7 @@ class ViewOptions:
     """Folder of a report of `pliant reproduce` that the page links to."""
     tour: Annotated[bool, Parameter(negative=())] = False
     """Begin with a guided first minute: pull the arm, soft and stiff."""
-    scenario: Scenarios = None
+    scenario: ScenarioOption = None
     statics: Annotated[bool, Parameter(negative=())] = False
     """For a parallel robot: only its statics, without simulation."""
     console: Annotated[bool, Parameter(negative=())] = False
@@ -124,10 +124,10 @@ def _show_statics(robot: Robot, page: ViewOptions) -> None:
 def _simulate(robot: Robot, source: str, page: ViewOptions, command: str) -> None:
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
+    from pliant.events import find_scenario, read_scenario_file
     from pliant.page import PageServer
     from pliant.page.loaded import LoadedRobots
     from pliant.robots import list_robots
-    from pliant.simulation import find_scenario, read_scenario_file
 
     if page.console and not any(device.requests for device in make_devices(robot)):
         raise PliantError("--console: this robot has no requests to type; omit it", field="console")

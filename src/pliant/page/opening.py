@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pliant.devices.base import Device, Sample
-from pliant.simulation.scenario import Scenario, Set
+from pliant.events.scenario import Scenario, Set
 
 PLATE = "plate_pose"
 """Command mode of a plate that is moved in space."""

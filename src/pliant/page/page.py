@@ -22,6 +22,8 @@ from pliant.base.errors import BridgeError, PliantError
 from pliant.base.numerics import Array
 from pliant.devices.base import Device, Sample, SampleSource
 from pliant.engine.base import MujocoState, check_engine, mujoco_state
+from pliant.events.scenario import Scenario, ScenarioRun
+from pliant.events.shipped import shipped_scenarios
 from pliant.model.contacts import contact_forces
 from pliant.model.scene import place_bodies
 from pliant.page.cameras import Cameras
@@ -44,8 +46,6 @@ from pliant.page.server import PageServer, icon
 from pliant.page.tour import TourPanel
 from pliant.recording.drawing import Curves, curves_of
 from pliant.simulation.bridge import BridgeBase, SimulationControl
-from pliant.simulation.scenario import Scenario, ScenarioRun
-from pliant.simulation.shipped import shipped_scenarios
 
 if TYPE_CHECKING:
     import viser

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pliant.base.errors import PliantError
+from pliant.events.scenario import Scenario, ScenarioRun
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
 from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
-from pliant.simulation.scenario import Scenario, ScenarioRun
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -22,6 +22,7 @@ WING = Wing(
         "Stewart_Gough_6PFR": _ENTRIES,
         "Stewart_Gough_6PFS": _ENTRIES,
     },
+    scenarios=dict.fromkeys(("push-on-the-planar-plate", "push-on-the-plate"), "pliant.parallel"),
     formats=("pliant.parallel.format:PARALLEL",),
     panels=("pliant.parallel.page.panel:PANEL",),
     comparisons=("pliant.parallel.model.comparison:compare_parallel",),

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pliant.recording import Recording
-    from pliant.simulation import Bridge, Replay
+    from pliant.replay.player import Replay
+    from pliant.simulation import Bridge
     from pliant.simulation.bridge import TopicReport
 
 MAX_EVENTS = 20
@@ -156,7 +157,7 @@ def replay(
         pliant replay run.mcap --compare again.mcap
     """
     from pliant.recording.recording import Recording
-    from pliant.simulation import open_replay
+    from pliant.replay.player import open_replay
 
     console = make_console(quiet=json)
     only_recordings = (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
 from types import NoneType
 from typing import TYPE_CHECKING
 
@@ -81,3 +83,13 @@ class CatalogueRobot:
                 field=self.name,
             )
         return robot
+
+
+def scenario_file(name: str, package: str) -> Traversable:
+    """Return the file of a scenario that a wing has for its robots.
+
+    Args:
+        name: its name, a key of `pliant.base.wing.Wing.scenarios`.
+        package: the package that the wing names.
+    """
+    return resources.files(package) / "scenarios" / f"{name}.yaml"

@@ -11,7 +11,7 @@ from pliant.ros_zenoh.session import endpoints
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
-    from pliant.simulation.replay import Replay
+    from pliant.simulation.replayed import Replayed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class ZenohOptions(RosOptions):
     """Addresses to listen to, joined by ``+``; "" takes ``tcp/127.0.0.1:7447`` for a router, else a free port."""
 
 
-def make(robot: Robot | Replay | None, options: ZenohOptions) -> RosBridge:
+def make(robot: Robot | Replayed | None, options: ZenohOptions) -> RosBridge:
     """Return the bridge of a robot, or of what is replayed; None where there is neither."""
     node = ZenohNode(
         options.node_name(robot),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pliant.base.errors import BridgeError, nearest
 from pliant.base.options import Registry, options_of, parse_text, place_of
@@ -11,12 +11,12 @@ from pliant.base.wing import BridgeEntry, offer, offers, resolve
 
 if TYPE_CHECKING:
     from pliant.model import Robot
-    from pliant.simulation import Bridge, Replay
+    from pliant.simulation import Bridge
+    from pliant.simulation.replayed import Replayed
 
 __all__ = [
     "BridgeEntry",
     "bridge_options",
-    "bridge_probe",
     "check_bridge",
     "find_bridge",
     "list_bridges",
@@ -99,8 +99,8 @@ def bridge_options(name: str) -> type:
     return _factory(name)[0]
 
 
-def check_bridge(text: str) -> None:
-    """Look at the name and the options of a bridge without making it.
+def check_bridge(text: str) -> object:
+    """Return the options of a bridge, without making it.
 
     Args:
         text: as `make_bridge` takes it.
@@ -109,10 +109,10 @@ def check_bridge(text: str) -> None:
         BridgeError: no bridge of that name, or an option that it does not have.
         MissingDependency: the bridge needs a package that is not installed.
     """
-    _parse(text)
+    return _parse(text)[1]
 
 
-def make_bridge(text: str, robot: Robot | Replay | None) -> Bridge:
+def make_bridge(text: str, robot: Robot | Replayed | None) -> Bridge:
     """Make a bridge for a robot.
 
     Args:
@@ -129,23 +129,6 @@ def make_bridge(text: str, robot: Robot | Replay | None) -> Bridge:
     check_source(robot, "make_bridge")
     factory, options = _parse(text)
     return factory(robot, options)
-
-
-def bridge_probe(text: str) -> tuple[Callable[[Any], Any], Any]:
-    """Return the function that looks at what a bridge of these options serves, and the options.
-
-    Args:
-        text: as `make_bridge` takes it.
-
-    Raises:
-        BridgeError: no bridge of that name, an option that it does not have, or a bridge that cannot be looked at.
-    """
-    _, options = _parse(text)
-    probe, name = find_bridge(text).probe, text.partition(":")[0]
-    if not probe:
-        able = [name for name, entry in _entries().items() if entry.probe]
-        raise BridgeError(f"what the bridge {name!r} serves cannot be looked at; {nearest(name, able)}", field="bridge")
-    return resolve(probe, f"the bridge {name!r}"), options
 
 
 def _parse(text: str) -> tuple[BridgeFactory, object]:

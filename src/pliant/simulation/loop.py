@@ -45,7 +45,7 @@ from pliant.simulation.submissions import Submissions
 
 if TYPE_CHECKING:
     from pliant.recording.recorder import Recorder
-    from pliant.simulation.commands import CommandPlayer, CommandTable
+    from pliant.simulation.commands import Commands, P, Player
 
 __all__ = ["Progress", "RunReport", "Simulation", "seeded"]
 
@@ -122,7 +122,7 @@ class Simulation:
         self._submitted = self._submissions.waiting
         self._run_submitted = self._submissions.run
         self._schedule = Schedule()
-        self._players: list[CommandPlayer] = []
+        self._players: list[Player] = []
         self._latest: dict[str, Sample] = {}
         self._fresh: list[Sample] = []
         self._steps = 0
@@ -470,18 +470,18 @@ class Simulation:
         with self._wake:
             self._schedule.forget(events)
 
-    def play(self, commands: CommandTable, *, start: float = 0.0) -> CommandPlayer:
-        """Play a table of commands into the mailboxes.
+    def play(self, commands: Commands[P], *, start: float = 0.0) -> P:
+        """Play commands over time into the mailboxes.
 
         Args:
-            commands: table, for instance from `read_commands`.
+            commands: what is played, such as a table.
             start: run time that corresponds to time 0 of the table [s].
 
         Raises:
-            DeviceError: a column names a device, a field or a mode that does not exist.
+            DeviceError: a command names a device, a field or a mode that does not exist.
 
         Returns:
-            The player; its ``left_out`` lists the columns of a bag that match no device.
+            The player.
         """
         player = commands.player(self._devices, to_ns(start, "start"))
         self._players.append(player)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TypeVar
 
 import numpy as np
@@ -31,16 +31,6 @@ def seeded(seed: int, name: str) -> np.random.Generator:
     return np.random.Generator(
         np.random.PCG64(np.random.SeedSequence(seed, spawn_key=tuple(int(word) for word in words)))
     )
-
-
-def check_devices(given: object, asker: str) -> None:
-    """Raise PliantError unless devices are given by name, as `Simulation.devices` has them."""
-    if not isinstance(given, Mapping):
-        raise PliantError(
-            f"{asker} got {type(given).__name__} as devices; must be a mapping of device by name, such as "
-            "simulation.devices",
-            field="devices",
-        )
 
 
 def check_parts(kind: str, parts: Iterable[T]) -> list[T]:

@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from pliant.engine.base import MujocoState
     from pliant.recording import Recording
     from pliant.recording.motion import Motion
-    from pliant.simulation.scenario import Scenario, ScenarioRun
-
-
-class RunPage(Bridge, Protocol):
-    """Page of a run: a bridge that shows it."""
-
-    def offer(self, name: str, scenario: Scenario, run: ScenarioRun | None = None) -> None:
-        """Offer a scenario on the page; to be called before the page starts."""
-        ...
 
 
 class BesidePage(Protocol):
@@ -59,7 +50,7 @@ class BesidePage(Protocol):
 class Viewer:
     """Declaration of a viewer."""
 
-    run: Callable[[MujocoState, tuple[str, int], str, Mapping[str, str]], RunPage]
+    run: Callable[[MujocoState, tuple[str, int], str, Mapping[str, str]], Bridge]
     """Function of the engine, the address and port of the page (0: the first free port), the title, and texts for
     recordings that are made on the page; it returns the page of a run."""
     recording: Callable[[Recording, mujoco.MjModel, tuple[str, int], Callable[[Sequence[str]], None]], None]

@@ -366,8 +366,8 @@ def _command_rows(
     plan: SweepPlan, robot: Robot, model: mujoco.MjModel, steps: int, dt: float
 ) -> list[list[tuple[int, float]]]:
     """Return, for each step, the controls that change in it."""
+    from pliant.command_tables import read_commands
     from pliant.laws import COMMAND_NAMES
-    from pliant.simulation.commands import read_commands
 
     columns: dict[str, int] = {}
     for joint, actuator in robot.actuators.items():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pliant.devices.base import Device, FieldInfo
     from pliant.model.robot import Robot
     from pliant.simulation import Simulation
-    from pliant.simulation.commander import Channel
+    from pliant.simulation.channels import Channel
 
 DEVICE_METRICS = {
     "final": "value at the end, in the unit of the quantity",
@@ -116,10 +116,10 @@ def simulate_devices(
 
 def _simulation(plan: SweepPlan, robot: Robot) -> Simulation:
     """Return a simulation of a robot with its devices and the commands of a plan."""
+    from pliant.command_tables import read_commands
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.simulation import Simulation
-    from pliant.simulation.commands import read_commands
 
     simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free", seed=plan.seed)
     if plan.command_file is not None:
@@ -129,7 +129,7 @@ def _simulation(plan: SweepPlan, robot: Robot) -> Simulation:
 
 def _channels(simulation: Simulation, names: Sequence[str]) -> list[Channel]:
     """Return the channels of commands of devices, those that devices write to a port unchanged among them."""
-    from pliant.simulation.commander import find_channels
+    from pliant.simulation.channels import find_channels
 
     devices = list(simulation.devices.values())
     commanded = {port for device in devices for port in device.command_ports.values()}

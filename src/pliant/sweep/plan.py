@@ -31,6 +31,7 @@ CODE = (
     "pliant.formats",
     "pliant.engine",
     "pliant.batch",
+    "pliant.command_tables",
     "pliant.devices",
     "pliant.simulation",
     "pliant.robots",

@@ -5,7 +5,7 @@ from pliant.base.wing import Wing
 WING = Wing(
     name="sweep",
     summary="Thousands of simulations of one robot, over a grid or random parameters, on all cores or a GPU",
-    builds_on=("batch", "tasks"),
+    builds_on=("batch", "command_tables", "tasks"),
     commands={"sweep": "pliant.sweep.commands:sweep"},
-    arguments={"sweep": "pliant.cli.completion:robots_and_files"},
+    arguments={"sweep": "pliant.cli.options:robots_and_files"},
 )

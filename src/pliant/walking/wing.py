@@ -10,5 +10,6 @@ WING = Wing(
         "talos": "pliant.walking.robots.humanoids.build",
         "g1": "pliant.walking.robots.humanoids.build",
     },
+    scenarios=dict.fromkeys(("push-biped", "push-talos", "push-g1"), "pliant.walking"),
     devices=("pliant.walking.device",),
 )

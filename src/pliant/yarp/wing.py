@@ -18,6 +18,7 @@ WING = Wing(
     controllers={"yarp": "pliant.yarp.policy:YARP"},
     listeners={"yarp": BridgeEntry("the state ports of a robot on YARP", "pliant.yarp.listening:listen")},
     robots={"icub": "pliant.yarp.robots.icub.build"},
+    scenarios={"push-icub": "pliant.yarp"},
     blocks={"external_wrench": "pliant.yarp.model.services:EXTERNAL_WRENCH"},
     devices=(
         "pliant.yarp.devices.base_state",

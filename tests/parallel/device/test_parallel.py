@@ -8,11 +8,11 @@ import pytest
 from pliant.base.errors import DeviceError
 from pliant.base.spatial import exp_so3, pose, rotation_from_rpy
 from pliant.engine import MujocoEngine
+from pliant.events.scenario import ExternalForce
 from pliant.parallel.device.parallel import ParallelRobotDevice
 from pliant.parallel.model import build_parallel, mechanism_of
 from pliant.rods import load_robot, solving
 from pliant.simulation import Simulation
-from pliant.simulation.scenario import ExternalForce
 
 
 class Clock:

@@ -7,8 +7,8 @@ import bag_files as bags
 import pytest
 from fake_master import FakeMaster
 
+from pliant.replay.player import open_replay
 from pliant.ros.ros1 import Ros1Node
-from pliant.simulation import open_replay
 from pliant.simulation.bridges import make_bridge
 
 pytestmark = pytest.mark.network

@@ -479,7 +479,7 @@ def test_lock_step_waits_for_the_controller(master, tmp_path):
 
 def test_a_replay_is_published(master, tmp_path):
     from pliant.recording import read_recording
-    from pliant.simulation.replay import replay
+    from pliant.replay.player import replay
 
     robot = load(template(tmp_path))
     path = tmp_path / "run.mcap"

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from pliant.base.errors import WireError
+from pliant.base.finding import Finding
 from pliant.franka.wire import fci
 
 if TYPE_CHECKING:
-    from pliant.cli.doctor import Finding
     from pliant.franka.bridge.options import FciOptions
 
 ANSWER_S = 1.0
@@ -36,8 +36,6 @@ def probe(options: FciOptions) -> Iterator[Finding]:
     Args:
         options: host and ports; the others are not looked at.
     """
-    from pliant.cli.doctor import Finding
-
     place = f"{options.host}:{options.port}"
     try:
         with ClientConnection(options.host, options.port, fci.VERSIONS[-1]) as first:

@@ -16,7 +16,7 @@ from pliant.franka.client.robot import BRAKING, FrankaRobot, approach
 if TYPE_CHECKING:
     from pliant.devices.base import DeviceBase
     from pliant.simulation import Simulation
-    from pliant.simulation.commander import Channel
+    from pliant.simulation.channels import Channel
 
 EDGE = 0.05
 """Distance from the position limits at which a commanded velocity is zero [rad]."""  # assumed

@@ -14,9 +14,10 @@ from pliant.base.errors import ModelError, PliantError, PortError, nearest
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine, callbacks
 from pliant.engine.ports import port_places
+from pliant.learn.envs.commander import Commander, commander_of
 from pliant.learn.envs.delays import check_delays
 from pliant.simulation import Simulation
-from pliant.simulation.commander import Channel, Commander, commander_of
+from pliant.simulation.channels import Channel
 
 if TYPE_CHECKING:
     from pliant.learn.envs.task import Task

@@ -18,7 +18,7 @@ from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.base.numerics import is_finite_number, is_number
 from pliant.batch.distributions import Distribution
 from pliant.engine.base import PortInfo
-from pliant.simulation.commander import Channel, find_channels
+from pliant.simulation.channels import Channel, find_channels
 
 if TYPE_CHECKING:
     from pliant.devices.base import DeviceBase
@@ -220,7 +220,7 @@ class Task:
             devices: devices of the environment, as `kept_devices` returns them.
 
         Raises:
-            PortError: a command does not exist, or cannot be given; see `pliant.simulation.commander.find_channels`.
+            PortError: a command does not exist, or cannot be given; see `pliant.simulation.channels.find_channels`.
         """
         return find_channels([action.command for action in self.actions], ports, devices)
 

@@ -34,7 +34,7 @@ from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
 from pliant.simulation.loop_cost import LoopCost
 
 if TYPE_CHECKING:
-    from pliant.simulation.replay import Replay
+    from pliant.simulation.replayed import Replayed
 
 SHARED_TOPICS = ("/diagnostics", "/tf", "/tf_static", "/joint_states", "/rosout", "/parameter_events")
 """Topics that several nodes may publish."""
@@ -55,7 +55,7 @@ class RosBridge(BridgeBase):
     """
 
     def __init__(
-        self, robot: Robot | Replay | None, node: Node, options: RosOptions | None = None, *, name: str = "ros"
+        self, robot: Robot | Replayed | None, node: Node, options: RosOptions | None = None, *, name: str = "ros"
     ) -> None:
         self.name = name
         self.robot = robot

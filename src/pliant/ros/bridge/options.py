@@ -13,7 +13,7 @@ from pliant.ros.bridge.names import node_name
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
-    from pliant.simulation.replay import Replay
+    from pliant.simulation.replayed import Replayed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class RosOptions:
         if self.sync_rate and not self.sync:
             raise BridgeError("sync_rate has no effect without a topic to wait for; add sync=TOPIC", field="sync_rate")
 
-    def node_name(self, robot: Robot | Replay | None) -> str:
+    def node_name(self, robot: Robot | Replayed | None) -> str:
         """Return the name of the node of a robot, or of what is replayed, without a slash before it."""
         given = "" if robot is None else robot.interface.namespace
         return node_name(self.node, (self.namespace or given or "robot").strip("/"))

@@ -7,7 +7,7 @@ from typing import Any
 from pliant.devices.base import Sample
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire import Codec
-from pliant.simulation.replay import RecordedTopic
+from pliant.simulation.replayed import RecordedTopic
 
 
 def serve_recorded_topic(topics: RosTopics, name: str, device: RecordedTopic) -> None:

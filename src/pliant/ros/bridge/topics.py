@@ -29,7 +29,7 @@ from pliant.simulation.rate_timer import RateTimer
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.ros.bridge.trajectory_controller import TrajectoryController
-    from pliant.simulation.replay import Replay
+    from pliant.simulation.replayed import Replayed
 
 
 class RosTopics:
@@ -44,7 +44,7 @@ class RosTopics:
         options: what is asked for.
     """
 
-    def __init__(self, robot: Robot | Replay | None, node: Node, options: RosOptions) -> None:
+    def __init__(self, robot: Robot | Replayed | None, node: Node, options: RosOptions) -> None:
         check_source(robot, "RosBridge")
         self.robot = robot
         self.node = node

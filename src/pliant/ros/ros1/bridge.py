@@ -10,7 +10,7 @@ from pliant.ros.ros1.node import Ros1Node
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
-    from pliant.simulation.replay import Replay
+    from pliant.simulation.replayed import Replayed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class Ros1Options(RosOptions):
     """Address to listen on; "" takes ``ROS_IP``, ``ROS_HOSTNAME``, else 127.0.0.1."""
 
 
-def make(robot: Robot | Replay | None, options: Ros1Options) -> RosBridge:
+def make(robot: Robot | Replayed | None, options: Ros1Options) -> RosBridge:
     """Return the bridge of a robot, or of what is replayed; None where there is neither."""
     node = Ros1Node(options.node_name(robot), master=options.master or None, host=options.host or None)
     bridge = RosBridge(robot, node, options, name="ros1")

@@ -10,7 +10,7 @@ from pliant.ros.ros2.node import Ros2Node
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
-    from pliant.simulation.replay import Replay
+    from pliant.simulation.replayed import Replayed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class Ros2Options(RosOptions):
     """ROS 2 distribution of the graph tools: humble, iron, jazzy, kilted, rolling."""
 
 
-def make(robot: Robot | Replay | None, options: Ros2Options) -> RosBridge:
+def make(robot: Robot | Replayed | None, options: Ros2Options) -> RosBridge:
     """Return the bridge of a robot, or of what is replayed; None where there is neither."""
     node = Ros2Node(
         options.node_name(robot),

@@ -31,7 +31,7 @@ from pliant.yarp.model.services import ClockPort, yarp_interface
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
-    from pliant.simulation.replay import Replay
+    from pliant.simulation.replayed import Replayed
 
 _log = logging.getLogger("pliant.yarp")
 
@@ -48,7 +48,7 @@ class YarpBridge(BridgeBase):
 
     name = "yarp"
 
-    def __init__(self, robot: Robot | Replay | None, options: YarpOptions | None = None) -> None:
+    def __init__(self, robot: Robot | Replayed | None, options: YarpOptions | None = None) -> None:
         check_source(robot, "YarpBridge")
         self.options = options or YarpOptions()
         self.robot = robot
@@ -266,6 +266,6 @@ class YarpBridge(BridgeBase):
         return rows
 
 
-def make(robot: Robot | Replay | None, options: YarpOptions) -> YarpBridge:
+def make(robot: Robot | Replayed | None, options: YarpOptions) -> YarpBridge:
     """Return the bridge of a robot, or of what is replayed; None where there is neither."""
     return YarpBridge(robot, options)

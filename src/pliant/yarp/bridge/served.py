@@ -22,7 +22,7 @@ from pliant.yarp.wire import Bottle, Dialect, encode_bottle
 from pliant.yarp.wire.values import Value
 
 if TYPE_CHECKING:
-    from pliant.simulation.replay import Replay
+    from pliant.simulation.replayed import Replayed
 
 Encoder = Callable[[Sample, Dialect], bytes]
 
@@ -67,7 +67,7 @@ class Served:
         options: what is asked for.
     """
 
-    def __init__(self, robot: Robot | Replay | None, network: Network, options: YarpOptions) -> None:
+    def __init__(self, robot: Robot | Replayed | None, network: Network, options: YarpOptions) -> None:
         self.robot = robot
         self.network = network
         self.options = options

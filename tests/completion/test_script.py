@@ -19,7 +19,7 @@ def complete(tmp_path_factory):
     """Return what bash offers for the last of some words, in a folder with one file."""
     if shutil.which("bash") is None:
         pytest.skip("needs bash")
-    from pliant.cli.completion import completion_script
+    from pliant.completion.script import completion_script
 
     load_commands()
 
@@ -38,7 +38,7 @@ def complete(tmp_path_factory):
 
 
 def test_commands_options_and_names_are_completed(complete):
-    assert set(complete("")) == {*COMMANDS, *OF_WINGS, "completion"}
+    assert set(complete("")) == {*COMMANDS, *OF_WINGS}
     assert complete("rep") == ["replay", "reproduce"] or complete("rep") == ["reproduce", "replay"]
     assert complete("run", "qbmove-1dof", "--dura") == ["--duration"]
     assert {"ros1", "ros2", "yarp"} <= set(complete("run", "qbmove-1dof", "--bridge", ""))
@@ -77,7 +77,7 @@ def fish(tmp_path_factory):
     """Return what fish offers for the last word of a command line, in a folder with one file."""
     if shutil.which("fish") is None:
         pytest.skip("needs fish")
-    from pliant.cli.completion import completion_script
+    from pliant.completion.script import completion_script
 
     load_commands()
     folder = tmp_path_factory.mktemp("fish")
@@ -98,7 +98,7 @@ def fish(tmp_path_factory):
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("pliant ", {*COMMANDS, *OF_WINGS, "completion"}),
+        ("pliant ", {*COMMANDS, *OF_WINGS}),
         ("pliant repr", {"reproduce"}),
         ("pliant cpr work", {"workspace"}),
         ("pliant cpr solve 6PFR --wr", {"--wrench"}),

@@ -13,7 +13,7 @@ import numpy as np
 from pliant.base.errors import ModelError, nearest
 from pliant.devices.base import Device
 from pliant.engine.base import Engine, MujocoState, mujoco_state
-from pliant.simulation.event import Ending, EventBase, duration_problem, end_later
+from pliant.events.event import Ending, EventBase, duration_problem, end_later
 
 if TYPE_CHECKING:
     from pliant.simulation.loop import Simulation

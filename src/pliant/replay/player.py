@@ -19,9 +19,10 @@ from typing import Any
 from pliant.base.errors import DeadThreadError, RecordingError
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.interface import Interface
-from pliant.recording.foreign import ForeignRecording, ForeignTopic, foreign_format, is_recording
-from pliant.recording.recording import RecordedDevice, Recording, read_recording
+from pliant.recording.foreign import ForeignRecording, foreign_format, is_recording
+from pliant.recording.recording import Recording, read_recording
 from pliant.simulation.bridge import Bridge
+from pliant.simulation.replayed import RecordedTopic
 
 LONGEST_SLEEP = 0.25
 """[s of wall time]; a progress bar moves in long gaps."""
@@ -42,21 +43,6 @@ class WallClock:
 
 
 WALL_CLOCK = WallClock()
-
-
-class RecordedTopic(RecordedDevice):
-    """One topic of a bag, as a bridge sees it: a source whose samples are encoded messages (field ``body``).
-
-    Args:
-        recorded: the topic in the bag.
-    """
-
-    def __init__(self, recorded: ForeignTopic) -> None:
-        super().__init__(recorded.name, 0, 0, {}, topic=recorded.name, signatures=("recorded_topic",))
-        self.recorded = recorded
-        """The topic in the bag."""
-        self.served_by: list[str] = []
-        """Bridges that publish it; they enter their names in ``start``."""
 
 
 class Replay:

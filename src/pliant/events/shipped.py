@@ -8,20 +8,25 @@ from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
-from pliant.base.errors import DeviceError, nearest
+from pliant.base.errors import DeviceError, PliantError, nearest
+from pliant.base.wing import offers
 from pliant.devices.base import Device
 from pliant.engine.base import Engine, check_engine
-from pliant.simulation.run_options import check_devices
-from pliant.simulation.scenario import Scenario, read_scenario
+from pliant.events.scenario import Scenario, read_scenario
+from pliant.robots.catalogue import scenario_file
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
-@functools.lru_cache(maxsize=1)
+@functools.cache
+def _read(name: str, package: str) -> Scenario:
+    with resources.as_file(scenario_file(name, package)) as path:
+        return read_scenario(path)
+
+
 def _shipped() -> dict[str, Scenario]:
-    files = resources.files("pliant.simulation") / "scenarios"
-    with resources.as_file(files) as folder:
-        return {path.stem: read_scenario(path) for path in sorted(folder.glob("*.yaml"))}
+    """Return the scenarios that wings have for their robots, by name, sorted."""
+    return {offer.key: _read(offer.key, offer.value) for offer in sorted(offers("scenarios"), key=lambda o: o.key)}
 
 
 def shipped_scenarios(devices: Mapping[str, Device], engine: Engine) -> dict[str, Scenario]:
@@ -32,7 +37,7 @@ def shipped_scenarios(devices: Mapping[str, Device], engine: Engine) -> dict[str
         engine: the physics of the robot.
     """
     check_engine(engine, "shipped_scenarios")
-    check_devices(devices, "shipped_scenarios")
+    _check_devices(devices, "shipped_scenarios")
     return {name: scenario for name, scenario in _shipped().items() if not scenario.problems(devices, engine)}
 
 
@@ -63,7 +68,7 @@ def find_scenario(name: str, devices: Mapping[str, Device], engine: Engine) -> S
         DeviceError: there is no such scenario, or it does not fit the robot; the message lists those that fit.
     """
     check_engine(engine, "find_scenario")
-    check_devices(devices, "find_scenario")
+    _check_devices(devices, "find_scenario")
     fitting = shipped_scenarios(devices, engine)
     if name in fitting:
         return fitting[name]
@@ -74,3 +79,13 @@ def find_scenario(name: str, devices: Mapping[str, Device], engine: Engine) -> S
         why = "is neither a file nor a scenario of pliant"
     known = f"{nearest(name, fitting)} (those that fit this robot)" if fitting else "no scenario of pliant fits it"
     raise DeviceError(f"scenario {name!r} {why}; {known}", field="scenario")
+
+
+def _check_devices(given: object, asker: str) -> None:
+    """Raise PliantError unless devices are given by name, as `Simulation.devices` has them."""
+    if not isinstance(given, Mapping):
+        raise PliantError(
+            f"{asker} got {type(given).__name__} as devices; must be a mapping of device by name, such as "
+            "simulation.devices",
+            field="devices",
+        )

@@ -7,10 +7,11 @@ from fake_engine import SpringJoint, SpringMassEngine
 from pliant.base.errors import DeviceError, MissingDependency
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.events import Scenario, ScenarioRun, find_scenario, read_scenario_file, shipped_scenarios
+from pliant.events.scenario import ExternalTorque, Request, Set, SetGains, Stop
 from pliant.robots import list_robots
 from pliant.robots.loading import load
-from pliant.simulation import Scenario, ScenarioRun, Simulation, find_scenario, read_scenario_file, shipped_scenarios
-from pliant.simulation.scenario import ExternalTorque, Request, Set, SetGains, Stop
+from pliant.simulation import Simulation
 
 
 @pytest.fixture

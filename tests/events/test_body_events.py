@@ -10,10 +10,11 @@ from fake_engine import SpringMassEngine
 from pliant.base.errors import DeviceError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.events import Scenario, ScenarioRun, read_scenario
+from pliant.events.scenario import ExternalForce, Reset, SetPayload
 from pliant.recording.recording import read_recording
 from pliant.robots.loading import load
-from pliant.simulation import Scenario, ScenarioRun, Simulation, read_scenario
-from pliant.simulation.scenario import ExternalForce, Reset, SetPayload
+from pliant.simulation import Simulation
 
 G = 9.81
 BODIES = """<mujoco><option timestep="0.001"/><worldbody>

@@ -1,12 +1,22 @@
 """What happens in scenarios that come with pliant: their bodies and devices move as their descriptions say."""
 
+from importlib import resources
+
 import numpy as np
 import pytest
 
+from pliant.base.wing import offers
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.events import find_scenario
 from pliant.robots.loading import load
-from pliant.simulation import Simulation, find_scenario
+from pliant.simulation import Simulation
+
+
+def test_every_scenario_of_a_wing_is_declared_and_has_its_file():
+    folders = {offer.value for offer in offers("scenarios")}
+    files = {(path.stem, name) for name in folders for path in (resources.files(name) / "scenarios").iterdir()}
+    assert files == {(offer.key, offer.value) for offer in offers("scenarios")}
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import keyword
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from string import Template as Text
@@ -15,27 +13,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
-from pliant.base.wing import offers
+from pliant.base.wing import Template, offers
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
-    """Files to start from. In their names and texts, ``$name`` is what the user typed, ``$module`` the same as a Python
-    name, and ``$Class`` the same as the name of a class."""
-
-    package: str
-    """Package whose folder ``templates`` has the texts."""
-    files: Mapping[str, str]
-    """File to write -> its text in that folder."""
-    steps: tuple[str, ...]
-    """Commands to type next."""
-
-
 TEMPLATES = {
     "robot": Template(
-        package="pliant.cli",
+        package="pliant.templates",
         files={
             "$name.xml": "robot.xml.txt",
             "$name.yaml": "robot.yaml.txt",
@@ -44,7 +28,7 @@ TEMPLATES = {
         steps=("pliant view $name.yaml", "python -m pytest test_$module.py"),
     ),
     "law": Template(
-        package="pliant.cli",
+        package="pliant.templates",
         files={"$module.py": "law.py.txt", "test_$module.py": "law_test.py.txt"},
         steps=(
             "pliant run sea-1dof --import $module.py --set joint.law=$module -r joint/equilibrium_position=0.3",
@@ -52,12 +36,17 @@ TEMPLATES = {
         ),
     ),
     "bridge": Template(
-        package="pliant.cli",
+        package="pliant.templates",
         files={"$module.py": "bridge.py.txt", "test_$module.py": "bridge_test.py.txt"},
         steps=("pliant run sea-1dof --import $module.py --bridge $name", "python -m pytest test_$module.py"),
     ),
 }
-"""Kinds of the core; those of wings are in `Wing.templates`."""
+"""Kinds that every installation has; those of other wings are in `Wing.templates`."""
+
+
+def kinds_of_files() -> tuple[list[str], bool]:
+    """Return what completes the first argument: the kinds, and no files."""
+    return [*TEMPLATES, *(offer.key for offer in offers("templates"))], False
 
 
 def new(

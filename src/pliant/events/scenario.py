@@ -31,8 +31,8 @@ from pliant.base.documents.yaml_tree import Document, read_yaml
 from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.devices.base import Device
 from pliant.engine.base import Engine
-from pliant.simulation.body_events import ExternalForce, SetPayload
-from pliant.simulation.event import Ending, EventBase, duration_problem, end_later
+from pliant.events.body_events import ExternalForce, SetPayload
+from pliant.events.event import Ending, EventBase, duration_problem, end_later
 
 if TYPE_CHECKING:
     from pliant.simulation.loop import Simulation

@@ -8,8 +8,8 @@ from fake_engine import SpringJoint, SpringMassEngine
 from pliant.bags import open_bag
 from pliant.base.errors import RecordingError
 from pliant.recording import Recorder, read_recording
-from pliant.simulation import RecordedTopic, Simulation, open_replay
-from pliant.simulation.replay import WallClock, replay
+from pliant.replay.player import WallClock, open_replay, replay
+from pliant.simulation import RecordedTopic, Simulation
 
 MS = 1_000_000
 F64 = "std_msgs/msg/Float64"

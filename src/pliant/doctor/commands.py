@@ -12,19 +12,18 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from pliant.base.errors import LawError, MissingDependency, PliantError
+from pliant.base.errors import BridgeError, LawError, MissingDependency, PliantError, nearest
+from pliant.base.finding import Finding
+from pliant.base.wing import resolve
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import counted, emit, make_console, plain, print_table
-from pliant.simulation.bridges import bridge_probe
-
-if TYPE_CHECKING:
-    pass
+from pliant.simulation.bridges import check_bridge, find_bridge, list_bridges
 
 GL_LIMIT = 8.0
 """Longest time that all graphics libraries together get for a picture each; they are tried at the same time [s]."""
@@ -63,22 +62,6 @@ print("drawn" if np.ptp(picture) > 50 else "blank")
 """Draws a red ball; a driver that breaks takes only its own process with it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One line of the report."""
-
-    group: str
-    """Part of the report."""
-    name: str
-    """Subject of the check."""
-    status: str
-    """"ok", "note", "warning" (a part of pliant cannot be used) or "error" (robots cannot be run)."""
-    found: str
-    """Result of the check."""
-    advice: str = ""
-    """Remedy; "" where none is needed."""
-
-
 def doctor(
     *,
     bridge: Annotated[
@@ -94,11 +77,7 @@ def doctor(
     Examples:
         pliant doctor
     """
-    if bridge:
-        look, options = bridge_probe(bridge)
-        findings: list[Finding] = list(look(options))
-    else:
-        findings = examine()
+    findings = look_at(bridge) if bridge else examine()
     errors = [f for f in findings if f.status == "error"]
     if json:
         emit({"ok": not errors, "findings": [asdict(f) for f in findings]})
@@ -118,6 +97,23 @@ def doctor(
     warnings = sum(f.status == "warning" for f in findings)
     console.print(f"{counted(len(errors), 'error')}, {counted(warnings, 'warning')}")
     return 3 if errors else 0
+
+
+def look_at(bridge: str) -> list[Finding]:
+    """Return findings on what a bridge serves.
+
+    Args:
+        bridge: its name, with options behind a colon: ``fci:port=1337``.
+
+    Raises:
+        BridgeError: no bridge of that name, an option that it does not have, or a bridge that cannot be looked at.
+    """
+    options = check_bridge(bridge)
+    probe, name = find_bridge(bridge).probe, bridge.partition(":")[0]
+    if not probe:
+        able = [other for other in list_bridges() if find_bridge(other).probe]
+        raise BridgeError(f"what the bridge {name!r} serves cannot be looked at; {nearest(name, able)}", field="bridge")
+    return list(resolve(probe, f"the bridge {name!r}")(options))
 
 
 def examine() -> list[Finding]:
@@ -344,8 +340,6 @@ def _code() -> Iterator[Finding]:
 
 
 def _bridges() -> Iterator[Finding]:
-    from pliant.simulation.bridges import check_bridge, find_bridge, list_bridges
-
     for name in list_bridges():
         try:
             check_bridge(name)

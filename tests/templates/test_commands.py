@@ -10,7 +10,7 @@ from forks import forks
 
 from pliant.base.wing import offers
 from pliant.cli import main
-from pliant.cli.new import TEMPLATES
+from pliant.templates.commands import TEMPLATES
 
 KINDS = [*TEMPLATES, *(offer.key for offer in offers("templates"))]
 BREAKS = {

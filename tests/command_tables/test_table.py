@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.base.errors import DeviceError
-from pliant.simulation import CommandTable, Simulation, read_commands
+from pliant.command_tables import CommandTable, read_commands
+from pliant.simulation import Simulation
 
 pytestmark = pytest.mark.quick
 

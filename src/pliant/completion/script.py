@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import PliantError, nearest
 from pliant.base.wing import offers
+from pliant.cli.options import robots_and_files
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -114,13 +115,6 @@ def completion_script(app: App, shell: str) -> str:
     return _fish(known) if shell == "fish" else (ZSH if shell == "zsh" else "") + _bash(known)
 
 
-def robots_and_files() -> tuple[list[str], bool]:
-    """Return what completes an argument that is a robot: names of the catalogue, and files."""
-    from pliant.robots import list_robots
-
-    return [name for entry in list_robots() for name in (entry.name, *entry.aliases)], True
-
-
 @dataclass(frozen=True)
 class _Known:
     """What can be completed; a key is a command, or a group with its command."""
@@ -141,7 +135,6 @@ class _Known:
 
 
 def _known(app: App) -> _Known:
-    from pliant.cli.new import TEMPLATES
     from pliant.laws import registered_laws
     from pliant.robots import list_robots
     from pliant.simulation.bridges import list_bridges
@@ -167,7 +160,6 @@ def _known(app: App) -> _Known:
     of_commands = {offer.key: offer.load()() for offer in offers("arguments")}
     names = {
         "completion": (list(SHELLS), False),
-        "new": ([*TEMPLATES, *(offer.key for offer in offers("templates"))], False),
         "list": ([*robots, *listed, *registered_laws(), *list_bridges()], False),
         **dict.fromkeys(("run", "check"), (robots, True)),
         **{

@@ -7,10 +7,9 @@ import pytest
 from fake_engine import Board, SpringJoint, SpringMassEngine
 
 from pliant.base.errors import DeviceError
-from pliant.simulation import Scenario, Simulation, read_scenario
-from pliant.simulation.scenario import ExternalTorque, Pause, Request, Reset, Set, SetGains, SetMode, Stop
-
-pytestmark = pytest.mark.quick
+from pliant.events import Scenario, read_scenario
+from pliant.events.scenario import ExternalTorque, Pause, Request, Reset, Set, SetGains, SetMode, Stop
+from pliant.simulation import Simulation
 
 GOOD = """\
 description: a push and a switch

@@ -7,8 +7,8 @@ import subprocess
 import pytest
 
 from pliant.base.errors import MissingDependency
-from pliant.cli import doctor as module
 from pliant.cli import main
+from pliant.doctor import commands as module
 
 
 @pytest.fixture
@@ -156,13 +156,11 @@ def test_a_graphics_library_that_crashes_is_reported_with_its_last_words(monkeyp
 
 
 def test_a_bridge_that_cannot_run_says_what_it_lacks(monkeypatch):
-    from pliant.simulation import bridges as registry
-
     def check(name):
         if name == "zenoh":
             raise MissingDependency("eclipse-zenoh", command="pip install 'pliant[zenoh]'", purpose="the zenoh bridge")
 
-    monkeypatch.setattr(registry, "check_bridge", check)
+    monkeypatch.setattr(module, "check_bridge", check)
     found = {f.name: f for f in module._bridges()}
     assert "pip install 'pliant[zenoh]'" in found["zenoh"].found
     assert (found["zenoh"].status, found["fci"].status) == ("note", "ok")

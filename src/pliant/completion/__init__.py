@@ -1,0 +1,1 @@
+"""Scripts with which shells complete commands, options and names of pliant."""

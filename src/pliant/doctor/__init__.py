@@ -1,0 +1,1 @@
+"""What a machine has for pliant, what it lacks, and what to do about it."""

@@ -1,0 +1,1 @@
+"""Robots, laws and bridges to start from, each with its test."""
