@@ -90,7 +90,7 @@ def between_wings() -> set[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory):
-    """Return the folder of a copy of pliant, that of its wings, and a process that has imported the core without one."""
+    """Return folders of a copy of pliant and of its wings, and a process that has imported the core without a wing."""
     source, wings = tmp_path_factory.mktemp("src"), tmp_path_factory.mktemp("wings")
     shutil.copytree(ROOT / "src" / "pliant", source / "pliant", ignore=shutil.ignore_patterns("_compiled"))
     assert compileall.compile_dir(source / "pliant", quiet=1)
