@@ -73,10 +73,28 @@ FOREIGN = [
     "yaml",
 ]
 """What pliant imports of others."""
-CORE = ["pliant.devices", "pliant.engine", "pliant.robots", "pliant.simulation.bridges"]
-"""What the tests use of the core and does not look for wings yet: it is imported where none is."""
-FRESH = "import importlib\nimportlib.invalidate_caches()\n"
-"""Lets Python see the wings that have come into the folder."""
+CORE = """
+from pathlib import Path
+import pliant.simulation.bridges
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.simulation import Simulation
+
+path = Path(__file__).parent / "finger"
+path.mkdir()
+(path / "arm.xml").write_text('''<mujoco><worldbody><body><joint name="elbow"/>
+<geom type="capsule" fromto="0 0 0 0.1 0 0" size="0.01"/></body></worldbody></mujoco>''')
+(path / "arm.yaml").write_text("model: arm.xml\\nactuators:\\n  elbow: {law: qbmove, mode: 6}\\n")
+robot = pliant.load(path / "arm.yaml")
+with Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simulation:
+    simulation.run(0.01)
+"""
+"""Module that uses the core where no wing is, before the forks do where all but one are."""
+FRESH = """
+import importlib, sys
+importlib.invalidate_caches()
+sys.path.append("")  # wings that have come into the folder are looked for anew: what is found is kept for a path
+"""
 
 
 def between_wings() -> set[tuple[str, str]]:
@@ -96,7 +114,8 @@ def core(tmp_path_factory):
     assert compileall.compile_dir(source / "pliant", quiet=1)
     for wing in WINGS:
         (source / "pliant" / wing).rename(wings / wing)
-    with forks(*FOREIGN, *CORE, environment={**os.environ, "PYTHONPATH": str(source)}) as programs:
+    (source / "core_alone.py").write_text(CORE)
+    with forks(*FOREIGN, "core_alone", environment={**os.environ, "PYTHONPATH": str(source)}) as programs:
         assert Path(programs.run("import pliant; print(pliant.__file__)", source).strip()).is_relative_to(source)
         yield source, wings, programs
 
