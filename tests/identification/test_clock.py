@@ -93,7 +93,7 @@ def spoiled(kind, columns, rng):
 @pytest.mark.parametrize("seeds", by_day([2, 3], lambda seeds: seeds == 2))
 @pytest.mark.parametrize("kind", ["missing rows", "jitter", "reference cut off", "torque saturated"])
 def test_the_stated_intervals_hold_the_truth(kind, seeds):
-    """Before, 0 to 85 % of the intervals of such logs held it; of 4 values for each seed, 0.2 lie beyond 1.96 errors."""
+    """Before, 0 to 85 % of such intervals held it. 1.96 errors of 4 values for each seed, of which 0.2 lie beyond."""
     columns = log(0.3 if kind == "reference cut off" else math.inf, 4.0 if kind == "torque saturated" else math.inf)
     servo = DCMotor(max_torque=math.inf, friction=PreslidingFriction(torque=0.0))
     start = CompliantActuator(SEA(k=12.0), Mode.PID_REFS, servo, pid_1=PID(kp=90.0, kd=3.2), command_delay=0.004)
