@@ -29,7 +29,7 @@ $(STAMP): pyproject.toml requirements.lock
 # Machine code that many tests need, on all cores and each function once; what changes later is compiled where it is used.
 $(VENV)/.code: $(STAMP)
 	@echo "compiling laws, arms and rods on $(JOBS) cores, which takes two to three minutes ..."
-	@printf '%s\n' '2PR paths' 'fr3 models biped' tendons laws | xargs -P $(JOBS) -L 1 $(BIN)/python hatch_build.py
+	@printf '%s\n' '2PR paths' 'fr3 models biped' 'tendons tubes' laws | xargs -P $(JOBS) -L 1 $(BIN)/python hatch_build.py
 	@touch $@
 
 # The demonstration needs 0.7 GB, the tests 2 GB.

@@ -3,8 +3,8 @@
 `PLIANT_PRECOMPILE` chooses the robots: "all" (the default, some minutes), "none", or names with commas. A wheel with
 code is for one version of Python and one system; one without is for all. Editable installs compile at first use.
 As a program, ``python hatch_build.py ROBOT ...`` runs these robots for a moment. The word "laws" compiles the laws,
-"paths" what follows paths of rods, "tendons" the statics of tendon robots, "models" kinematics and dynamics of Franka
-arms for programs, which no run needs.
+"paths" what follows paths of rods, "tendons" and "tubes" the statics of these robots, "models" kinematics and dynamics
+of Franka arms for programs, which no run needs.
 """
 
 from __future__ import annotations
@@ -113,6 +113,13 @@ def rest_on_tendons() -> None:
     robot.solve(pull=np.zeros(len(robot.description.tendons)))
 
 
+def rest_in_tubes() -> None:
+    from pliant.tubes import ConcentricTubes
+    from pliant.tubes.robots import ctr_3
+
+    ConcentricTubes(ctr_3()).solve([0.0, 0.0, 0.0])
+
+
 def compute_arm() -> None:
     import numpy as np
 
@@ -128,7 +135,7 @@ def compute_arm() -> None:
     dynamics.friction(q)
 
 
-STATICS = {"paths": follow_path, "tendons": rest_on_tendons, "models": compute_arm}
+STATICS = {"paths": follow_path, "tendons": rest_on_tendons, "tubes": rest_in_tubes, "models": compute_arm}
 
 
 def exercise(robots: list[str]) -> None:

@@ -141,8 +141,8 @@ def run_page(page: Path) -> None:
 
 
 NIGHTLY = {
-    "batches", "command-line", "films", "identify", "learning", "recording", "ros2_control", "scenarios", "shadow",
-    "softfoot", "tendons", "tour", "tubes", "visual-servoing",
+    "batches", "command-line", "control-board", "films", "identify", "learning", "recording", "ros2_control",
+    "scenarios", "shadow", "softfoot", "tendons", "tour", "tubes", "visual-servoing",
 }  # fmt: skip
 """Pages whose blocks run for many seconds; the tests of their rooms have the same commands."""
 RUNNABLE = [page for page in PAGES if any(b.mark.split()[:1] == ["run"] for b in blocks(page))]

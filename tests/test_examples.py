@@ -32,17 +32,17 @@ def said(text: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def run() -> Iterator[Callable[[Path, Path], str]]:
+def run() -> Iterator[Callable[..., str]]:
     """Return a function that runs an example in a folder of its own and returns what it prints.
 
     Each runs in a fork of a process that has imported what all of them do, which saves more than a second each.
     """
     modules = ("pliant.devices", "pliant.engine", "pliant.simulation", "pliant.robots", "numba")
 
-    def one(path: Path, folder: Path) -> str:
+    def one(path: Path, folder: Path, *words: str) -> str:
         stderr = folder / "stderr"
         try:
-            printed = found.run(RUN, folder, str(path))
+            printed = found.run(RUN, folder, str(path), *words)
         except AssertionError as error:
             raise AssertionError(f"{path.name} failed: {error}\n{stderr.read_text()}") from None
         assert not said(stderr.read_text()), f"{path.name} wrote to stderr:\n{stderr.read_text()}"
@@ -186,7 +186,7 @@ def test_the_training_lessens_the_error_and_writes_a_policy_that_can_be_loaded(r
     pytest.importorskip("gymnasium", reason="environments need Gymnasium: pip install 'pliant[learn]'")
     from pliant.learn.policy import Policy
 
-    lines = run(ROOT / "examples" / "learn" / "14_train.py", tmp_path).splitlines()
+    lines = run(ROOT / "examples" / "learn" / "14_train.py", tmp_path, "2", "2").splitlines()
     for line in lines[:2]:
         for before, after in re.findall(r"(\d\.\d+)->(\d\.\d+)", line):
             assert float(after) < 0.7 * float(before)

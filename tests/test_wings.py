@@ -72,8 +72,28 @@ FOREIGN = [
     "yaml",
 ]
 """What pliant imports of others."""
-COPY = "import os, sys\nsys.path.insert(0, os.path.abspath('src'))\n"
-"""Lets code import the copy of pliant in its folder."""
+CORE = """
+from pathlib import Path
+import pliant.simulation.bridges
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.simulation import Simulation
+
+path = Path(__file__).parent / "finger"
+path.mkdir()
+(path / "arm.xml").write_text('''<mujoco><worldbody><body><joint name="elbow"/>
+<geom type="capsule" fromto="0 0 0 0.1 0 0" size="0.01"/></body></worldbody></mujoco>''')
+(path / "arm.yaml").write_text("model: arm.xml\\nactuators:\\n  elbow: {law: qbmove, mode: 6}\\n")
+robot = pliant.load(path / "arm.yaml")
+with Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simulation:
+    simulation.run(0.01)
+"""
+"""Module that uses the core where no wing is, before the forks do where all but one are."""
+FRESH = """
+import importlib, sys
+importlib.invalidate_caches()
+sys.path.append("")  # wings that have come into the folder are looked for anew: what is found is kept for a path
+"""
 
 
 def between_wings() -> set[tuple[str, str]]:
@@ -86,48 +106,50 @@ def between_wings() -> set[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """Return the folder of a copy of pliant, with what Python compiles of it."""
-    package = tmp_path_factory.mktemp("whole") / "pliant"
-    shutil.copytree(ROOT / "src" / "pliant", package, ignore=shutil.ignore_patterns("__pycache__", "_compiled"))
-    assert compileall.compile_dir(package, quiet=1)
-    return package
-
-
-@pytest.fixture(scope="module")
-def programs():
-    """Return a process that has imported `FOREIGN`, but not pliant."""
-    with forks(*FOREIGN) as found:
-        yield found
+def core(tmp_path_factory):
+    """Return folders of a copy of pliant and of its wings, and a process that has imported the core without a wing."""
+    source, wings = tmp_path_factory.mktemp("src"), tmp_path_factory.mktemp("wings")
+    shutil.copytree(ROOT / "src" / "pliant", source / "pliant", ignore=shutil.ignore_patterns("_compiled"))
+    assert compileall.compile_dir(source / "pliant", quiet=1)
+    for wing in WINGS:
+        (source / "pliant" / wing).rename(wings / wing)
+    (source / "core_alone.py").write_text(CORE)
+    with forks(*FOREIGN, "core_alone", environment={**os.environ, "PYTHONPATH": str(source)}) as programs:
+        assert Path(programs.run("import pliant; print(pliant.__file__)", source).strip()).is_relative_to(source)
+        yield source, wings, programs
 
 
 @pytest.fixture
-def without(whole, programs, tmp_path):
-    """Return a function that copies pliant without a wing, and one that runs Python on the copy."""
+def without(core, tmp_path):
+    """Return a function that makes pliant without a wing, and one that runs Python on it."""
+    source, wings, programs = core
 
     def make(wing):
         for name in ("finger.xml", "finger.yaml"):
             text = (TEMPLATES / f"robot{Path(name).suffix}.txt").read_text(encoding="utf-8")
             (tmp_path / name).write_text(Template(text).substitute(name="finger", module="finger", Class="Finger"))
-        package = tmp_path / "src" / "pliant"
-        shutil.copytree(whole, package, copy_function=os.link)
-        if wing:
-            shutil.rmtree(package / wing)
+        for other in WINGS:
+            if other != wing:
+                (wings / other).rename(source / "pliant" / other)
         lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
         begin = lines.index('[project.entry-points."pliant.wings"]') + 1
         points = [line for line in lines[begin : lines.index("", begin)] if not line.startswith(f"{wing} =")]
-        made = tmp_path / "src" / "pliant-0.0.dist-info"
+        made = source / "pliant-0.0.dist-info"
         made.mkdir()
         (made / "METADATA").write_text("Metadata-Version: 2.1\nName: pliant\nVersion: 0.0\n")
         text = "\n".join(re.sub(r'^(\w+) = "(.*)"$', r"\1 = \2", line) for line in points)
         (made / "entry_points.txt").write_text(f"[pliant.wings]\n{text}\n")
 
         def run(code, *arguments):
-            return programs.run(COPY + code, tmp_path, *arguments)
+            return programs.run(FRESH + code, tmp_path, *arguments)
 
         return run
 
-    return make
+    yield make
+    shutil.rmtree(source / "pliant-0.0.dist-info", ignore_errors=True)
+    for wing in WINGS:
+        if (source / "pliant" / wing).is_dir():
+            (source / "pliant" / wing).rename(wings / wing)
 
 
 @pytest.mark.parametrize("wing", ["", *WINGS])

@@ -64,7 +64,12 @@ def test_a_folder_of_curves_that_does_not_exist_is_named(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "place"), [("chirp", "figure11-soft"), ("box", "figure14-stiff"), ("ilc", "figure15-joint_2")]
+    ("name", "place"),
+    [
+        ("chirp", "figure11-soft"),
+        ("box", "figure14-stiff"),
+        pytest.param("ilc", "figure15-joint_2", marks=pytest.mark.nightly),
+    ],
 )
 def test_an_experiment_draws_the_curves_of_its_figure(name, place):
     assert place in quick_run(name).curves

@@ -23,6 +23,7 @@ SIBLINGS = {
     "Stewart_Gough_6PFF": "Stewart_Gough_6PFR",
     "Stewart_Gough_6PFS": "Stewart_Gough_6PFR",
     "fp3": "fr3",
+    "fr3-tdcr": "tdcr",
     "fr3v2": "fr3",
     "fr3-workcell": "franka-dual",
     "franka": "fr3",

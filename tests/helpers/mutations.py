@@ -26,8 +26,8 @@ from pliant.experiments.curves import draw_curves
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers" / "mutations"
 LONG = frozenset({
-    "cpr-dynamics", "cpr-planar", "franka-dual-arm", "franka-dynamic-servo", "franka-visual-servo", "softfoot-bench",
-    "softfoot-standing", "yarp-impedance",
+    "cpr-dynamics", "cpr-planar", "franka-dual-arm", "franka-dynamic-servo", "franka-visual-servo", "ilc", "maker-pro",
+    "softfoot-bench", "softfoot-standing", "yarp-impedance",
 })  # fmt: skip
 """Experiments whose quick version takes more than 4 s: it runs at night, that of others of the same robots by day."""
 SHARED: Path | None = None

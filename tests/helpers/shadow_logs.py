@@ -16,7 +16,7 @@ COUNT = 2.0 * math.pi / 16384
 """Resolution of the position sensors [rad]."""
 NOISE = 5e-4
 """Standard deviation of the position sensors [rad]."""
-FINE = 4e-5
+FINE = 8e-5
 """Time step of the robot that is logged, shorter than that of the simulation beside it [s]."""
 
 

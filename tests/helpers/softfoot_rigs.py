@@ -80,6 +80,10 @@ def contacts(model, data):
     return found
 
 
+AT_REST = 1e-8
+"""Largest speed of a foot that does not move any more [m/s, rad/s]: in ten seconds by less than a test looks at."""
+
+
 def press(
     load,
     *,
@@ -108,7 +112,7 @@ def press(
         bar: edge of a square bar and its position ahead of the ankle [m]; then, for a bar under a part of the width,
             the positions of its right and its left end, y to the left [m].
         timestep: length of a step [s].
-        seconds: duration [s].
+        seconds: longest duration [s]; a foot at rest is returned earlier.
         solimp: impedance of the closure in place of its own.
         solref: time constant and damping ratio of the closure in place of its own.
         mass: of the carriage [kg].
@@ -160,8 +164,12 @@ def press(
     data.qfrc_applied[0] = -load
     if servo is not None:
         data.ctrl[0] = data.qpos[model.joint("servo").qposadr[0]] = math.radians(roll_deg or pitch_deg)
-    for _ in range(round(seconds / timestep)):
-        mujoco.mj_step(model, data)
+    part = round(0.1 / timestep)
+    for begin in range(0, round(seconds / timestep), part):
+        for _ in range(min(part, round(seconds / timestep) - begin)):
+            mujoco.mj_step(model, data)
+        if np.abs(data.qvel).max() < AT_REST:
+            break
     speed = float(np.abs(data.qvel).max())
     mujoco.mj_forward(model, data)
     return Rest(model, data, float(data.xpos[model.body("attachment_cube").id][2]), speed)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from daily import by_day
 from scipy.integrate import solve_ivp
 
 from pliant.identification import fit_actuator
@@ -89,14 +90,15 @@ def spoiled(kind, columns, rng):
     return data
 
 
+@pytest.mark.parametrize("seeds", by_day([2, 3], lambda seeds: seeds == 2))
 @pytest.mark.parametrize("kind", ["missing rows", "jitter", "reference cut off", "torque saturated"])
-def test_the_stated_intervals_hold_the_truth(kind):
-    """Before, 0 to 85 % of the intervals of such logs held it; 1.96 errors of 12 values, of which 0.6 lie beyond."""
+def test_the_stated_intervals_hold_the_truth(kind, seeds):
+    """Before, 0 to 85 % of such intervals held it. 1.96 errors of 4 values for each seed, of which 0.2 lie beyond."""
     columns = log(0.3 if kind == "reference cut off" else math.inf, 4.0 if kind == "torque saturated" else math.inf)
     servo = DCMotor(max_torque=math.inf, friction=PreslidingFriction(torque=0.0))
     start = CompliantActuator(SEA(k=12.0), Mode.PID_REFS, servo, pid_1=PID(kp=90.0, kd=3.2), command_delay=0.004)
     away = []
-    for seed in range(3):
+    for seed in range(seeds):
         data = Measurement.of(spoiled(kind, columns, np.random.default_rng(seed)))
         found = fit_actuator(start, data, list(TRUE), outputs=list(NOISE), starts=1, weights=NOISE)
         assert kind == "missing rows" or any(
@@ -104,7 +106,7 @@ def test_the_stated_intervals_hold_the_truth(kind):
         )
         away += [(found[name].value - value) / found[name].standard_error for name, value in TRUE.items()]
         assert all(found[name].value == pytest.approx(value, rel=0.1) for name, value in TRUE.items())
-    assert np.sum(np.abs(away) > 1.96) <= 3, away
+    assert np.sum(np.abs(away) > 1.96) <= seeds, away
     assert np.max(np.abs(away)) < 4.0
 
 

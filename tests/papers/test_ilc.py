@@ -81,6 +81,7 @@ def test_statements_about_the_real_arm_are_not_judged_on_simulated_ones():
         assert text in judged[1].found
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_experiment_passes():
     result = quick("ilc")

@@ -90,6 +90,7 @@ def test_a_simulated_loop_is_that_of_spring_and_friction():
     assert math.isclose(loop["torque"][0], 1.5, rel_tol=1e-4)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_every_check_passes_and_the_law_is_consistent_at_the_softest_preset_only():
     result = quick("maker-pro")

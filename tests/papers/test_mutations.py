@@ -60,12 +60,6 @@ NIGHTLY = {
         "IBVS takes the place of PBVS",
         "another gain through the interface than in this process",
     ),
-    "ilc": (
-        "the joints have no friction",
-        "the command is delayed by a number of steps",
-        "the links weigh half as much",
-    ),
-    "maker-pro": ("a measured joint that has the blocks and nothing else",),
     "softfoot-bench": ("a trial is over before the foot has come to rest",),
     "softfoot-statics": (
         "the loads go from the largest to the smallest",

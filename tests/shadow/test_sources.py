@@ -70,7 +70,7 @@ def test_the_stiffer_spring_is_named_on_every_wire_and_the_robot_gets_no_command
     real, described = pliant.load("qbmove-1dof"), pliant.load("qbmove-1dof")
     real.update(STIFFER)
     described.update({"joint.mode": 6})
-    shadow = LiveShadow(described, watched=["joint spring", "link load"], window=3.0, step=5e-4)
+    shadow = LiveShadow(described, watched=["joint spring", "link load"], window=2.0, step=5e-4)
     inbox, windows, pause = Inbox(), [], threading.Event()
     with WIRES[name]() as (served, heard):
         bridge = make_bridge(served, real)

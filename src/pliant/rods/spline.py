@@ -48,7 +48,7 @@ class CubicSpline:
     def __call__(self, x: ArrayLike) -> Array:
         """Return the values at x, shape (*x.shape, ...); outside the nodes the outer cubics go on."""
         x = np.asarray(x, dtype=float)
-        k = np.clip(np.searchsorted(self._x, x, side="right") - 1, 0, len(self._h) - 1)
+        k = np.searchsorted(self._x[1:-1], x, side="right")
         shape = (*x.shape, *(1,) * (self._y.ndim - 1))
         h = self._h[k].reshape(shape)
         a = (self._x[k + 1] - x).reshape(shape) / h

@@ -1,7 +1,11 @@
 """YAML and JSON documents: plain values, the line of each, and limits."""
 
-import pytest
+from pathlib import Path
 
+import pytest
+import yaml
+
+import pliant
 from pliant.base.documents.yaml_tree import parse_yaml, read_yaml
 from pliant.base.errors import DeviceError, ModelError
 
@@ -13,6 +17,16 @@ joints:
   - elbow
   - {name: wrist, k: 0.5}
 """
+
+
+@pytest.fixture(params=["libyaml", "PyYAML"], autouse=True)
+def loader(request, monkeypatch):
+    """Read with the loader of libyaml, and with the one of a PyYAML without it."""
+    if request.param == "PyYAML":
+        monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
+    elif not hasattr(yaml, "CSafeLoader"):
+        pytest.skip("PyYAML was built without libyaml")
+    return request.param
 
 
 def test_values_are_plain_and_each_has_its_line():
@@ -61,3 +75,19 @@ def test_a_file_that_cannot_be_read_is_refused_by_the_callers_error(tmp_path, da
         read_yaml(path, DeviceError)
     with pytest.raises(DeviceError, match="this is a folder"):
         read_yaml(tmp_path, DeviceError)
+
+
+def test_the_loader_of_pyyaml_itself_reads_only_what_libyaml_refuses_or_where_there_is_none(loader, monkeypatch):
+    monkeypatch.setattr(yaml, "SafeLoader", None)
+    if loader == "libyaml":
+        assert parse_yaml(TEXT).value["name"] == "arm"
+    with pytest.raises(TypeError):
+        parse_yaml(b"a: [" if loader == "libyaml" else TEXT)
+
+
+def test_both_loaders_give_the_same_values_and_lines(loader, monkeypatch):
+    files = sorted(Path(pliant.__path__[0]).rglob("*.yaml"))
+    assert len(files) > 20
+    found = [read_yaml(path) for path in files]
+    monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
+    assert found == [read_yaml(path) for path in files]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import mujoco
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose, quaternion_from_rotation
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from pliant.rods.solution import Centreline
 
 SAMPLES = 401  # of a centreline, from which links are taken
+GAUSS = np.polynomial.legendre.leggauss(4)
+"""Places in [-1, 1] and weights of the integrals over a part of a rod."""
 SOFT = 1e-3
 """A rod whose `strains` are larger stretches and shears in the model, if no option says otherwise."""
 REACH = (0.6, 1.6)
@@ -46,13 +49,16 @@ class Nodes(Protocol):
 
 def _part(rod: Rod, curve: _Curve, begin: float, end: float) -> tuple[float, Array]:
     """Return the mass of a part of the rod [kg] and its centre of mass in the world [m]."""
-    x4, w4 = np.polynomial.legendre.leggauss(4)
+    if found := curve.parts.get((begin, end)):
+        return found
+    x4, w4 = GAUSS
     span = 0.5 * (begin + end) + 0.5 * (end - begin) * x4
     lineal = 0.5 * w4 * np.array([rod.values(float(t)).mass for t in span])
     density = float(lineal.sum())
-    points = np.array([curve.position(t) for t in span])
+    points = curve.position(span)
     com = lineal @ points / density if density > 0.0 else 0.5 * w4 @ points
-    return max(density * curve.length * (end - begin), 1e-9), com
+    curve.parts[begin, end] = max(density * curve.length * (end - begin), 1e-9), com
+    return curve.parts[begin, end]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,12 +84,10 @@ def strains(rod: Rod, line: Centreline) -> float:
 
     Its largest strain in an equilibrium, and what shear adds to the bending of a cantilever, 3 E I / (G A L^2).
     """
-    v = [rod.values(float(s)) for s in line.s]
-    strain = max(
-        float(np.linalg.norm(R.T @ n / np.array([*one.shear, one.axial])))
-        for one, R, n in zip(v, line.rotation, line.force)
-    )
-    return max(strain, *(3.0 * max(one.bending) / (min(one.shear) * line.length**2) for one in v))
+    v = [rod.values(float(s)) for s in (line.s if rod.is_tapered else line.s[:1])]
+    forces = np.einsum("sij,si->sj", line.rotation, line.force)  # along the axes of the rod
+    strain = np.linalg.norm(forces / np.array([[*one.shear, one.axial] for one in v]), axis=1).max()
+    return float(max(strain, *(3.0 * max(one.bending) / (min(one.shear) * line.length**2) for one in v)))
 
 
 def add_links(
@@ -284,9 +288,18 @@ class _Curve:
     def __init__(self, line: Centreline) -> None:
         self.length = float(line.length)
         self._s, self._R = line.s, line.rotation
-        self.position, self.force, self.moment = (
-            CubicSpline(line.s, values) for values in (line.position, line.force, line.moment)
-        )
+        self._along = CubicSpline(line.s, np.concatenate([line.position, line.force, line.moment], axis=1))
+        self.parts: dict[tuple[float, float], tuple[float, Array]] = {}
+        """Begin and end of a part -> its mass and centre of mass, which several bodies ask for."""
+
+    def position(self, s: ArrayLike) -> Array:
+        return self._along(s)[..., :3]
+
+    def force(self, s: ArrayLike) -> Array:
+        return self._along(s)[..., 3:6]
+
+    def moment(self, s: ArrayLike) -> Array:
+        return self._along(s)[..., 6:]
 
     def rotation(self, s: float) -> Array:
         k = min(int(s * (len(self._s) - 1)), len(self._s) - 2)
