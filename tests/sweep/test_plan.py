@@ -133,7 +133,13 @@ def test_a_changed_wing_makes_the_results_of_a_sweep_new(kind, tmp_path, monkeyp
     monkeypatch.syspath_prepend(tmp_path)
     place = f"{package.name}.offered:THING"
     one = kind in ("devices", "formats", "tags", "batches")
-    declare(Wing(name="guest", summary="A guest.", **{kind: (place,) if one else {"thing": place}}))
+    declare(
+        Wing(
+            name="guest",
+            summary="A guest.",
+            **{kind: place if kind == "derivation" else (place,) if one else {"thing": place}},
+        )
+    )
     try:
         plan = SweepPlan(source="arm.yaml", variations=(parse_variation("elbow.k1=1,2"),))
         before = plan.digest()

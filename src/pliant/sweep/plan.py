@@ -26,6 +26,7 @@ MAX_COUNT = 10_000_000
 """Most values of one parameter in a sweep."""
 CODE = (
     "pliant.base",
+    "pliant.tasks",
     "pliant.laws",
     "pliant.model",
     "pliant.formats",
@@ -41,7 +42,7 @@ CODE = (
     "pliant.sweep.backends",
 )
 """Packages and modules of the core and of sweeps that the results of a sweep depend on."""
-OFFERED = ("robots", "devices", "formats", "tags", "blocks", "batches", "commanders")
+OFFERED = ("robots", "devices", "formats", "tags", "blocks", "batches", "commanders", "laws", "derivation")
 """Fields of a wing whose code makes, reads, commands or simulates the robot of a sweep."""
 
 _FORMS = (
