@@ -178,6 +178,10 @@ class Cabinet:
         for array, value in zip(self._given, (q, 0.0, 0.0), strict=False):
             array[:] = value
         self._observe_given()
+        for name in ("tau_J", "tau_J_last"):
+            m[name][:] = m["g"]
+        self._given.motor_torque[:] = m["g"]  # an arm at rest is held
+        self._observe_given()
         for name in ("integral", "residual", "F_K", "contact", "collision", "errors"):
             m[name][:] = 0
         self._set("observer_started", 0)
@@ -372,7 +376,6 @@ class Cabinet:
         self.motion = None
         self._set("mode", k.HOLD)
         self._idle_modes()
-        m["dX_c"][:] = m["ddX_c"][:] = 0.0
         if self.state.robot_mode == RobotMode.MOVE:
             self.state.robot_mode = RobotMode.IDLE
         self._return_inside()
@@ -388,7 +391,7 @@ class Cabinet:
         motion, self.motion = self.motion, None
         self._set("mode", k.HOLD)
         self._idle_modes()
-        m["dX_c"][:] = m["ddX_c"][:] = 0.0
+        self._desired_pose()
         # New arrays, never changed in place: samples share them.
         state.errors = _frozen(state.errors | m["errors"])
         state.reflex_reason = _frozen(m["errors"].copy())
