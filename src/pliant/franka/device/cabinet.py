@@ -420,10 +420,14 @@ class Cabinet:
         state.robot_mode = RobotMode.IDLE
         self._say("AutomaticErrorRecovery", command_id, "success")
 
+    def abort(self) -> None:
+        """Decelerate and hold; who waits for the end of the motion is answered "aborted"."""
+        self._finish("aborted")
+
     def disconnected(self) -> None:
         """Decelerate and hold because the client has disconnected; answers that are due are discarded."""
         if self.motion is not None:
-            self._finish("aborted")
+            self.abort()
             self.motion.command_id = self.motion.stop_id = None
         if self._recovery is not None:
             self._recovery = (None, self._recovery[1])
