@@ -31,7 +31,7 @@ def read_mjcf(source: Source) -> Robot:
     except (ValueError, RuntimeError) as error:
         text = " ".join(str(error).split())
         # With an <include>, the line that MuJoCo names may be one of the other file.
-        line = None if source.root.find(".//include") is not None else re.search(r"\bline (\d+)$", text)
+        line = None if source.root.find(".//include") is not None else re.search(r"\bline ([1-9]\d*)$", text)
         raise ModelError(
             f"MuJoCo refuses the file: {text}", file=path, line=int(line.group(1)) if line else None
         ) from error
