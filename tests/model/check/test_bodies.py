@@ -126,3 +126,15 @@ def test_a_fault_of_a_mesh_that_is_only_seen_is_found_by_the_check_and_by_the_en
     assert [p.severity for p in flat.check()][:1] == ["error"]
     with pytest.raises(ModelError, match="m"):
         MujocoEngine(flat)
+
+
+def test_joints_that_move_a_body_in_the_same_way_are_named():
+    axes = {"x": "1 0 0", "y": "0 1 0", "both": "1 1 0", "z": "0 0 1"}
+    joints = "".join(f'<joint name="{name}" type="slide" axis="{axis}"/>' for name, axis in axes.items())
+    text = f'<mujoco><worldbody><body>{joints}<geom size=".1" mass="1"/></body></worldbody></mujoco>'
+    robot = Robot(mujoco.MjSpec.from_string(text))
+    (error,) = (problem for problem in check(robot) if problem.severity == "error")
+    assert error.subject == "x"
+    assert error.message.startswith("the joints 'x', 'y', 'both' move the same bodies in the same way")
+    with pytest.raises(ModelError, match="singular; remove one of them"):
+        MujocoEngine(robot)

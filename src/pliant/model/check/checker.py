@@ -53,10 +53,10 @@ def check(
         check_plausible(joint, robot.actuators[joint], problems)
     try:
         model = compile_bodies(robot, surfaces=surfaces)
+        bodies = bodies_of(model, poses, seed)
     except ModelError as error:
         problems.error(error.field or "model", error.message)
     else:
-        bodies = bodies_of(model, poses, seed)
         part = Description(robot.spec, {j: robot.actuators[j] for j in usable}, set_defaults=False)
         check_steps(part, bodies, h, presets or {}, problems)
         for joint in usable:
