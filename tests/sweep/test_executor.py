@@ -259,7 +259,7 @@ def test_a_scheduler_that_does_not_answer_is_named_at_once(robot_file, plan, mon
     with pytest.raises(PliantError, match="no scheduler"):
         run_sweep(plan(robot_file, "elbow.k1=0.001"), executor=Executor(dask="tcp://127.0.0.1:1"))
     assert time.process_time() - began < 5.0  # distributed alone takes a minute of the processor
-    assert {logger.level for logger in loggers} == {logging.INFO}  # other programs of the process hear of their own clusters
+    assert {logger.level for logger in loggers} == {logging.INFO}  # for other clusters of the process
 
 
 ADDRESSES = (

@@ -367,7 +367,6 @@ class Cabinet:
         self._set("rest", 0)
 
     def _end(self, motion: Motion) -> None:
-        m = self.fields
         status = motion.finishing
         if status == "success" and motion.controller != k.EXTERNAL:
             self._goal_deviates()
