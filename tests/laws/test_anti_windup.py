@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pliant.laws import PID, SEA, AwAS2, CompliantActuator, DCMotor, Mode, QbMove
+from pliant.laws import PID, SEA, AwAS2, CompliantActuator, DCMotor, Mode, QbMove, layout, motor_kernels
 from pliant.laws.motor import Electrical
 
 DT = 1e-3
@@ -52,6 +52,31 @@ def test_a_limit_by_the_supply_voltage_is_the_torque_limit_that_it_makes():
     electrical = Electrical(supply_voltage=SUPPLY)
     by_both = overshoot(DCMotor(max_torque=1.0, electrical=electrical), guard)
     assert overshoot(DCMotor(max_torque=math.inf, electrical=electrical), guard) == pytest.approx(by_both, rel=1e-9)
+
+
+@pytest.mark.parametrize("velocity", [-3.0, 0.0, 0.7, 3.0])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"supply_voltage": SUPPLY},
+        {"supply_voltage": SUPPLY, "supply_resistance": 0.5},
+        {"max_current": 1.0},
+        {"supply_voltage": SUPPLY, "supply_resistance": 2.0, "max_current": 0.3},
+    ],
+    ids=lambda given: "-".join(given),
+)
+def test_the_integration_stops_where_a_larger_command_gives_no_more_torque(given, velocity):
+    par = np.zeros(layout.PARAMETERS)
+    layout.pack_motor(par, layout.M_1, DCMotor(max_torque=math.inf, electrical=Electrical(**given)))
+    low, high = motor_kernels.effective_limits(par, layout.M_1, 0.0, velocity)
+
+    def torque(command):
+        return motor_kernels.motor_torques(par, layout.M_1, 0.0, velocity, 0.0, 0.0, 20.0, command, 0.0, 0.0, DT)[0]
+
+    assert low < high
+    for limit, beyond in ((high, 0.1), (low, -0.1)):
+        assert torque(limit + beyond) == pytest.approx(torque(limit), abs=1e-12)
+        assert abs(torque(limit - beyond) - torque(limit)) > 0.05
 
 
 @pytest.mark.parametrize("second", ["motor 1", "motor 2", "lever"])

@@ -114,6 +114,37 @@ def test_a_new_run_does_not_take_the_picture_from_whoever_has_mapped_the_old_one
     old.stop()
 
 
+def test_a_run_that_ends_leaves_the_file_of_a_later_one(tmp_path):
+    old, new = (Pictures(PicturesOptions(folder=str(tmp_path))) for _ in range(2))
+    old.start(cameras("eye"))
+    new.start(cameras("eye"))
+    new.publish(sample("eye", 9, 2))
+    old.stop()
+    eye = SharedPictures(tmp_path / "eye")
+    assert (eye.latest()[1] == 9).all()
+    eye.close()
+    new.stop()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_cameras_with_the_same_file_are_refused(tmp_path):
+    bridge = Pictures(PicturesOptions(folder=str(tmp_path)))
+    with pytest.raises(BridgeError, match="'left/eye' and 'left_eye' have the same file"):
+        bridge.start(cameras("left/eye", "left_eye"))
+    assert list(tmp_path.iterdir()) == []
+    one = Pictures(PicturesOptions(folder=str(tmp_path), camera="left_eye"))
+    one.start(cameras("left/eye", "left_eye"))
+    one.stop()
+
+
+def test_the_home_folder_is_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    bridge = Pictures(PicturesOptions(folder="~/cell"))
+    bridge.start(cameras("eye"))
+    assert bridge.addresses["eye"] == str(tmp_path / "cell" / "eye")
+    bridge.stop()
+
+
 def test_no_picture_is_torn_while_another_thread_writes(tmp_path):
     bridge = Pictures(PicturesOptions(folder=str(tmp_path)))
     bridge.start(cameras("eye"))

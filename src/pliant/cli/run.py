@@ -90,7 +90,8 @@ def run(
     if check and any(p.severity == "error" for p in problems):
         raise PliantError(
             ". Also ".join(f"{p.subject}: {p.message}; {p.hint}" for p in problems if p.severity == "error")
-            + ". --no-check runs the robot anyway"
+            + ". --no-check runs the robot anyway",
+            file=robot.file,
         )
     driven = bool(robot.actuators or robot.spec.actuators)
     refuse_unused(joint_rate is not None and not driven, "--joint-rate", "a compliant joint or an actuator")

@@ -214,6 +214,14 @@ class ControlBoardDevice(BoardState):
         for name, values in command.values.items():
             references.take_references(self, name, np.arange(len(self.axes)), np.asarray(values), strict=False)
 
+    def _trip(self) -> None:
+        """Let every axis that works hold its place, in position mode."""
+        if not self.description.fake:
+            idle = (ControlMode.IDLE, ControlMode.HARDWARE_FAULT)
+            working = [a for a in range(len(self.axes)) if self.axis_table[at.CONTROL_MODE, a] not in idle]
+            modes.set_control_mode(self, "position", working)
+            references.stop(self, working)
+
     def _firmware(self) -> None:
         faults = self._step(self.axis_table, self.joint_table, self.coupling_maps, *self.buffers, self.now, self.step_s)
         if faults:

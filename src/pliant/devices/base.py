@@ -113,15 +113,17 @@ class DeviceBase:
         commands: command mode -> field -> description of the field; empty for a sensor.
         period: period of the firmware [s]; None for every step of the engine.
         sample_period: time between two samples [s], a whole multiple of the period; None for the period.
-        latency: age of a sample on arrival [s]. Until this time has passed, ``read`` returns the first sample.
-        command_latency: delay from the mailbox to the firmware [s].
+        latency: age of a sample on arrival [s], rounded up to whole sample periods. Until this time has passed,
+            ``read`` returns the first sample.
+        command_latency: delay from the mailbox to the firmware [s], rounded up to whole periods.
         watchdog: longest time without a command, after the first one, before ``_trip`` is called [s]; None disables
             the watchdog.
         noise: field -> noise; all other fields are exact.
         stamp: time in ``Sample.stamp_ns``: ``"arrival"`` or ``"measurement"``. They differ by the latency.
 
     Raises:
-        DeviceError: an option is out of range, or noise is given for a field that does not exist.
+        DeviceError: an option is out of range, noise is given for a field that does not exist, or a watchdog for a
+            device that takes commands and has no ``_trip``.
     """
 
     def __init__(
@@ -147,6 +149,11 @@ class DeviceBase:
         self.commands: Mapping[str, Mapping[str, FieldInfo]] = MappingProxyType(
             {mode: MappingProxyType(dict(fields)) for mode, fields in (commands or {}).items()}
         )
+        if watchdog is not None and self.commands and type(self)._trip is DeviceBase._trip:
+            raise DeviceError(
+                f"{name}: watchdog is no option of this device: {type(self).__name__} defines no _trip, which stops it",
+                field="watchdog",
+            )
         self.inbox = Mailbox(name, self.commands)
         self.period_ns = 0 if period is None else to_ns(period, f"{name}: period")
         if period is not None and self.period_ns == 0:
@@ -301,11 +308,7 @@ class DeviceBase:
         command = self._delayed(self.inbox.take(), self._command_line)
         if command is not None:
             if command.mode in self.inbox.accepted:
-                self._counters.commands += 1
-                self._tripped = False
-                if self._watchdog_ns is not None:
-                    self._last_command_ns = self._engine.time_ns
-                self._latch(command)
+                self._obey(command)
             else:
                 self._counters.stale_commands += 1
         elif (
@@ -441,6 +444,14 @@ class DeviceBase:
         seq = self._seq
         self._seq = seq + 1
         return Sample(self.name, seq, stamp_ns, values)
+
+    def _obey(self, command: Command) -> None:
+        """Latch a command, and count it for the watchdog too."""
+        self._counters.commands += 1
+        self._tripped = False
+        if self._watchdog_ns is not None:
+            self._last_command_ns = self._engine.time_ns
+        self._latch(command)
 
     def _delayed(self, command: Command | None, line: deque[tuple[int, Command]]) -> Command | None:
         """Return the newest command of a mailbox that has been on its way for the command latency; None if none has.

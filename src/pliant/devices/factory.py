@@ -31,7 +31,8 @@ def make_devices(
         robot: a `pliant.model.Robot`.
         joint_sample_period: time between two samples of a joint or an actuator [s]; None for 10 ms, rounded to the
             nearest whole multiple of the time step.
-        options: passed to every device: latency, command_latency, watchdog and so on.
+        options: latency, command_latency, watchdog and stamp of every device; period and noise of the joints, their
+            board and the actuators only.
     """
     check_robot(robot, "make_devices", compiled=False)
     dt = float(robot.spec.option.timestep)

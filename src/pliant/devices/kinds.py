@@ -16,7 +16,7 @@ from pliant.model.wanted import check_described, check_robot
 
 DeviceFactory = Callable[..., DeviceBase | list[DeviceBase]]
 """Takes a description, the robot that it is described on, and options of `DeviceBase`."""
-COMMON = ("latency", "command_latency", "watchdog")
+COMMON = ("latency", "command_latency", "watchdog", "stamp")
 """Options of `pliant.devices.make_devices` that every device takes; others, such as periods, are its own."""
 F = TypeVar("F", bound=DeviceFactory)
 One = TypeVar("One", bound=Callable[..., DeviceBase])

@@ -99,7 +99,7 @@ def runnable_model(robot: Robot | mujoco.MjModel, asker: str, *, check: bool = T
     if not isinstance(robot, mujoco.MjModel) and check:
         errors = [p for p in check_parts(robot, surfaces=False) if p.severity == "error"]
         if errors:
-            raise ModelError("\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in errors))
+            raise ModelError("\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in errors), file=robot.file)
     model = robot if isinstance(robot, mujoco.MjModel) else robot.compile()
     stateful = any(model.actuator_actnum[callbacks.compliant_ids(model)])
     if stateful and int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4):

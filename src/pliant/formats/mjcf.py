@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import mujoco
@@ -28,7 +29,12 @@ def read_mjcf(source: Source) -> Robot:
     try:
         spec = mujoco.MjSpec.from_file(str(path))
     except (ValueError, RuntimeError) as error:
-        raise ModelError(f"MuJoCo refuses the file: {' '.join(str(error).split())}", file=path) from error
+        text = " ".join(str(error).split())
+        # With an <include>, the line that MuJoCo names may be one of the other file.
+        line = None if source.root.find(".//include") is not None else re.search(r"\bline ([1-9]\d*)$", text)
+        raise ModelError(
+            f"MuJoCo refuses the file: {text}", file=path, line=int(line.group(1)) if line else None
+        ) from error
     if not is_authored(spec, "timestep"):
         spec.option.timestep = DEFAULT_TIMESTEP
     return Robot(spec, devices=described_sensors(spec), file=path)

@@ -20,17 +20,25 @@ def torque_limits(par, b, vel):
 
 
 def effective_limits(par, b, pos, vel):
-    """Return the limits beyond which a torque command changes nothing: of the torque, by the supply voltage
-    (K_t V / R), and 0 in the direction in which the motor is at its largest speed or at a stop."""
+    """Return the limits beyond which a torque command changes nothing: of the torque, by supply voltage and current of
+    a cold winding at a steady current, and 0 in the direction in which the motor is at its largest speed or at a stop.
+
+    With u = K_t v / R, the voltage v is at most that of the bus, (V R + e R_s) / (R + R_s) where the current through
+    R_s lets it sag, e the back-EMF; and the current (v - e) / R is at most I: v <= R I + e.
+    """
     low, high = torque_limits(par, b, vel)
-    if par[b + at.M_RESISTANCE] > 0.0 and par[b + at.M_SUPPLY] < at.BIG:
-        most = par[b + at.M_KT] * par[b + at.M_SUPPLY] / par[b + at.M_RESISTANCE]
-        low = max(low, -most)
-        high = min(high, most)
-    if par[b + at.M_RESISTANCE] > 0.0 and par[b + at.M_CURRENT] < at.BIG:
-        most = par[b + at.M_KT] * par[b + at.M_CURRENT]
-        low = max(low, -most)
-        high = min(high, most)
+    if par[b + at.M_RESISTANCE] > 0.0:
+        emf = par[b + at.M_KT] / par[b + at.M_RESISTANCE] * par[b + at.M_KB] * vel
+        if par[b + at.M_SUPPLY] < at.BIG:
+            sagging = par[b + at.M_RESISTANCE] + par[b + at.M_SUPPLY_RESISTANCE]
+            most = par[b + at.M_KT] * par[b + at.M_SUPPLY] / sagging
+            shift = emf * par[b + at.M_SUPPLY_RESISTANCE] / sagging
+            low = max(low, shift - most)
+            high = min(high, shift + most)
+        if par[b + at.M_CURRENT] < at.BIG:
+            most = par[b + at.M_KT] * par[b + at.M_CURRENT]
+            low = max(low, emf - most)
+            high = min(high, emf + most)
     if par[b + at.M_SPEED] < at.BIG:
         if vel >= par[b + at.M_SPEED]:
             high = min(high, 0.0)

@@ -67,7 +67,7 @@ class Description:
         notes: remarks of a loader, such as unknown plugins or omitted meshes.
         file: file from which the robot was read.
         set_defaults: whether to use the integrator implicitfast instead of MuJoCo's default (Euler) if the spec does
-            not name an integrator.
+            not name an integrator and has no elastic flex, which MuJoCo does not integrate so.
     """
 
     def __init__(
@@ -103,7 +103,8 @@ class Description:
                     f"the actuator of joint {joint!r} is a {type(actuator).__name__}; must be a CompliantActuator",
                     field=joint,
                 )
-        if set_defaults and not is_authored(spec, "integrator") and spec.option.integrator == INTEGRATORS["euler"]:
+        free = not is_authored(spec, "integrator") and not any(flex.young > 0.0 for flex in spec.flexes)
+        if set_defaults and free and spec.option.integrator == INTEGRATORS["euler"]:
             spec.option.integrator = INTEGRATORS["implicitfast"]
         self.notes += _name_actuators(spec)
 

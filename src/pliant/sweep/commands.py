@@ -167,7 +167,7 @@ def sweep(
             random=[v.path for v in plan.variations if v.distribution],
             metrics=shown.metric, units=result.units, show=shown.show, title=_title(plan),
         )  # fmt: skip
-    diverged = sum(bool(row[-2]) for row in result.rows)
+    diverged = sum(map(bool, result.column("diverged").tolist()))
     plotted = str(shown.plot) if shown.plot is not None and result.rows else None
     if shown.json:
         emit(
@@ -197,7 +197,7 @@ def _print_end(console: Console, result: SweepResult, plan: SweepPlan, shown: Sh
         f"{result.wall:.2f} s{rate}" + (f"; table: {_table_of(output)}" if output is not None else ""),
         soft_wrap=True,
     )
-    if events := counted_events(str(row[-1]) for row in result.rows):
+    if events := counted_events(map(str, result.column("happened").tolist())):
         console.print(f"happened: {'; '.join(events)}", soft_wrap=True, markup=False)
     if shown.plot is not None and result.rows:
         console.print(f"plot: {shown.plot}", soft_wrap=True)

@@ -362,15 +362,24 @@ class _Cluster(Generic[T]):
 
 @contextlib.contextmanager
 def _open_cluster(address: str, function: Callable[..., T]) -> Iterator[_Cluster[T]]:
-    import asyncio
-
     with importing(
         "distributed", command="pip install 'pliant[cluster]'", purpose="running tasks on a cluster (--dask)"
     ):
-        import distributed
-        from distributed.comm.core import CommClosedError
-    for name in ("distributed", "distributed.client"):  # the messages below say what its tracebacks do
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+        import distributed  # noqa: F401
+    with contextlib.ExitStack() as levels:
+        for name in ("distributed", "distributed.client"):  # the messages below say what its tracebacks do
+            logger = logging.getLogger(name)
+            levels.callback(logger.setLevel, logger.level)
+            logger.setLevel(logging.CRITICAL)
+        yield from _connect(address, function)
+
+
+def _connect(address: str, function: Callable[..., T]) -> Iterator[_Cluster[T]]:
+    import asyncio
+
+    import distributed
+    from distributed.comm.core import CommClosedError
+
     try:
         if not address.startswith("inproc:"):  # distributed tries a port that nobody serves again for 15 s
             host, _, port = address.rpartition("://")[2].rpartition(":")

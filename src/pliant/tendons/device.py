@@ -91,6 +91,11 @@ class TendonDevice(DeviceBase):
         for port, value in zip(self._references, values):
             port[0] = value / self._radius if self._by_length else value * self._radius
 
+    def _trip(self) -> None:
+        """Let every spool hold its place."""
+        for joint in self.description.spools:
+            self._engine.set_mode(joint, self._engine.mode(joint))
+
     def _measure(self) -> dict[str, float | np.ndarray]:
         quaternion = np.empty(4)
         mujoco.mju_mat2Quat(quaternion, self._axes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import shutil
@@ -49,6 +50,7 @@ class _File:
             try:
                 os.write(descriptor, encode_header(header))
                 os.truncate(descriptor, header.file_bytes)
+                self._own = os.fstat(descriptor)
                 self._map = mmap.mmap(descriptor, header.file_bytes)
             finally:
                 os.close(descriptor)
@@ -66,10 +68,12 @@ class _File:
         self.count += 1
 
     def close(self) -> None:
-        """Remove the file; who has mapped it keeps what is in it."""
+        """Remove the file, unless a later run has put its own there; who has mapped it keeps what is in it."""
         del self.counter, self.stamp, self.pixels
         self._map.close()
-        self.path.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(self.path.lstat(), self._own):
+                self.path.unlink()
 
 
 def _check_own(path: Path) -> None:
@@ -126,16 +130,24 @@ class Pictures(BridgeBase):
         wanted = self.options.camera
         if wanted and wanted not in cameras:
             raise BridgeError(f"pictures: no camera {wanted!r}; {nearest(wanted, cameras)}", field="camera")
-        folder = Path(self.options.folder)
+        folder = Path(self.options.folder).expanduser()
         try:
             if not self.options.folder:
                 self._own = self._own or tempfile.mkdtemp(prefix="pliant-pictures-")
                 folder = Path(self._own)
             folder.mkdir(parents=True, exist_ok=True)
             for name, (height, width, _) in cameras.items():
-                if not wanted or name == wanted:
-                    path = (folder / name.replace("/", "_")).absolute()
-                    self._files[name] = _File(path, height, width)
+                if wanted not in ("", name):
+                    continue
+                path = (folder / name.replace("/", "_")).absolute()
+                for other, file in self._files.items():
+                    if file.path == path:
+                        raise BridgeError(
+                            f"pictures: the cameras {other!r} and {name!r} have the same file {path}; rename one, or "
+                            "choose one by the option camera",
+                            field="camera",
+                        )
+                self._files[name] = _File(path, height, width)
             self._where = {name: str(file.path) for name, file in self._files.items()}
         except BridgeError:
             self.stop()

@@ -177,6 +177,10 @@ class WalkingDevice(DeviceBase):
             self._walker.walk(length)
         self._started = True
 
+    def _trip(self) -> None:
+        """Stop on both feet after the next touchdown."""
+        self._walker.stop()
+
     @button
     def walk(self) -> None:
         """Start to walk, or go on."""

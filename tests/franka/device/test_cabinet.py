@@ -115,6 +115,78 @@ def smooth(k, total):
     return 10 * s**3 - 15 * s**4 + 6 * s**5
 
 
+# ------------------------------------------------------------------------------------------------- states
+
+
+def swinging(generator, controller, start, k):
+    """Return the command of cycle k of a swing that has a motion finish while it still moves."""
+    a = 0.02 * smooth(k, 400)
+    T = start.copy()
+    T[12:15] += a
+    rate = 30e-6 / 0.4e-3 * (k / 400) ** 2 * (1 - k / 400) ** 2
+    fields = {
+        POSITION: {"q": Q_START + a},
+        VELOCITY: {"dq": [rate] * 7},
+        POSE: {"T": T},
+        TWIST: {"v": [rate] * 6, "elbow": [0.2 * a, -1.0]},
+        NONE: {},
+    }[generator]
+    return fields | ({"tau": [2 * a] * 7} if controller == EXTERNAL else {})
+
+
+@pytest.mark.parametrize("generator", [POSITION, VELOCITY, POSE, TWIST, NONE])
+@pytest.mark.parametrize("controller", [JOINT, CARTESIAN, EXTERNAL])
+def test_in_every_state_each_rate_is_that_of_its_quantity_and_each_pose_that_of_its_joints(controller, generator):
+    if generator == NONE and controller != EXTERNAL:
+        pytest.skip("only torques come without a generator")
+    rig = Rig()
+    rig.request(fci.SetLoad(mass=0.2, F_x_Cload=(0.0, 0.0, 0.1), I_load=(0.0,) * 9))  # so that q is not q_d
+    states = []
+    for k in range(-300, 900):
+        if k == 0:
+            start = states[-1].O_T_EE_c.copy()
+            assert rig.move(controller, generator) == "started"
+        state = rig.begin()
+        states.append(state)
+        moving = k >= 0 and rig.cabinet.moving
+        done = k >= 300
+        fields = swinging(generator, controller, start, k) if moving else {}
+        rig.end(command(state, **fields, finish=done, torque_finish=done) if moving else None)
+    assert rig.statuses() == ["started", "success"], states[-1].error_names()
+    del states[0]  # before it nothing has driven the motors
+    F_T_EE, dt = states[0].matrix("F_T_EE"), 1e-3
+    for old, new in itertools.pairwise(states):
+        J = kinematics.jacobian(new.q_d, F_T_EE=F_T_EE)
+        np.testing.assert_allclose(new.O_dP_EE_d, J @ new.dq_d, atol=1e-9)
+        np.testing.assert_allclose(
+            new.matrix("O_T_EE_d"), kinematics.forward_kinematics(new.q_d, F_T_EE=F_T_EE), atol=1e-12
+        )
+        np.testing.assert_allclose(new.O_T_EE_c, new.O_T_EE_d, atol=1e-8)
+        np.testing.assert_allclose(new.dtau_J, (new.tau_J - old.tau_J) / dt, atol=1e-9)
+        np.testing.assert_allclose(new.dtheta, (new.theta - old.theta) / dt, atol=1e-9)
+        if np.abs(new.q_d - old.q_d - dt * new.dq_d).max() > 1e-9:
+            continue  # q_d became the measured position, or the first command
+        assert new.delbow_c[0] == pytest.approx((new.elbow_c[0] - old.elbow_c[0]) / dt, abs=1e-5)
+        np.testing.assert_allclose(new.O_dP_EE_c[:3], (new.O_T_EE_c - old.O_T_EE_c)[12:15] / dt, atol=2e-4)
+        np.testing.assert_allclose(new.O_ddP_EE_c, (new.O_dP_EE_c - old.O_dP_EE_c) / dt, atol=1e-6)
+        if generator != NONE:  # q_d is the measured position, and no acceleration is desired
+            np.testing.assert_allclose(new.ddq_d, (new.dq_d - old.dq_d) / dt, atol=1e-6)
+            assert new.ddelbow_c[0] == pytest.approx((new.delbow_c[0] - old.delbow_c[0]) / dt, abs=1e-6)
+
+
+def test_the_estimated_wrench_stays_when_a_frame_or_a_load_changes():
+    rig = Rig()
+    push(rig, [0, 0, 10, 0, 0, 0])
+    rig.run(1000)
+    T = np.eye(4).T.reshape(-1)
+    before = rig.begin().tau_ext_hat_filtered.copy()
+    assert np.abs(before).max() > 1.0
+    for request in (fci.SetEEToK(EE_T_K=tuple(T)), fci.SetNEToEE(NE_T_EE=tuple(T))):
+        assert rig.request(request) == "success"
+        rig.end()
+        np.testing.assert_allclose(rig.begin().tau_ext_hat_filtered, before, rtol=0.01, atol=0.01)
+
+
 # ------------------------------------------------------------------------------------------------ holding
 
 

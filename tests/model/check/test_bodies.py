@@ -10,6 +10,7 @@ import pytest
 import pliant
 from pliant.base.errors import ModelError
 from pliant.engine import MujocoEngine
+from pliant.laws import SEA, CompliantActuator
 from pliant.model import Robot
 from pliant.model.check import check
 from pliant.model.check.bodies import JOINTS, bodies_of, compile_bodies
@@ -126,3 +127,26 @@ def test_a_fault_of_a_mesh_that_is_only_seen_is_found_by_the_check_and_by_the_en
     assert [p.severity for p in flat.check()][:1] == ["error"]
     with pytest.raises(ModelError, match="m"):
         MujocoEngine(flat)
+
+
+SEA_JOINT = CompliantActuator(SEA(k=10.0))
+
+
+def test_a_world_of_many_free_bodies_is_checked_without_its_inertia_matrix(monkeypatch):
+    monkeypatch.setattr(mujoco, "mj_fullM", None)
+    text = '<mujoco><worldbody><body><freejoint/><geom size=".1" mass="1"/></body></worldbody></mujoco>'
+    assert not [p for p in check(Robot(mujoco.MjSpec.from_string(text))) if p.severity == "error"]
+
+
+def test_joints_that_move_a_body_in_the_same_way_are_named():
+    axes = {"x": "1 0 0", "y": "0 1 0", "both": "1 1 0", "z": "0 0 1"}
+    joints = "".join(f'<joint name="{name}" type="slide" axis="{axis}"/>' for name, axis in axes.items())
+    text = f'<mujoco><worldbody><body>{joints}<geom size=".1" mass="1"/></body></worldbody></mujoco>'
+    rigid = Robot(mujoco.MjSpec.from_string(text))
+    assert not [problem for problem in check(rigid) if problem.severity == "error"]  # MuJoCo steps it
+    robot = Robot(mujoco.MjSpec.from_string(text), {"x": SEA_JOINT})
+    (error,) = (problem for problem in check(robot) if problem.severity == "error")
+    assert error.subject == "x"
+    assert error.message.startswith("the joints 'x', 'y', 'both' move the same bodies in the same way")
+    with pytest.raises(ModelError, match="singular; remove one of them"):
+        MujocoEngine(robot)

@@ -6,6 +6,7 @@ import pytest
 
 import pliant
 from pliant.base.errors import MissingDependency, ModelError
+from pliant.engine import MujocoEngine
 from pliant.formats.source import Format
 from pliant.formats.urdf import find_resource
 from pliant.laws import SEA, Mode, QbMove
@@ -263,8 +264,42 @@ def test_a_nan_in_an_mjcf_is_refused_with_its_line(urdf):
     assert caught.value.line == 3
 
 
+def test_an_mjcf_that_mujoco_refuses_is_an_error_with_its_file_and_line(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text('<mujoco><worldbody>\n<body>\n<joint type="fixed"/><geom size=".1"/></body></worldbody></mujoco>')
+    with pytest.raises(ModelError, match=r"robot\.xml:3: MuJoCo refuses the file: .*'fixed'"):
+        load(path)
+    # the line is that of another file, perhaps
+    (tmp_path / "part.xml").write_text("<mujoco>\n\n\n<nonsense/></mujoco>")
+    path.write_text('<mujoco>\n<include file="part.xml"/></mujoco>')
+    with pytest.raises(ModelError, match=r"robot\.xml: MuJoCo refuses the file"):
+        load(path)
+    path.write_text('<mujoco><worldbody><geom type="plane" size="0 0 0"/></worldbody></mujoco>')
+    with pytest.raises(ModelError, match=r"robot\.xml: model: MuJoCo refuses the model: plane"):
+        MujocoEngine(load(path))
+
+
+def test_an_elastic_flex_keeps_the_integrator_of_mujoco_which_can_integrate_it(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text(
+        '<mujoco><worldbody><flexcomp name="soft" type="grid" count="3 3 3" spacing=".1 .1 .1" mass="1" dim="3" '
+        'radius="0.01"><elasticity young="5e4" poisson="0.2"/></flexcomp></worldbody></mujoco>'
+    )
+    MujocoEngine(load(path)).step()
+
+
+def test_limits_of_a_free_or_ball_joint_from_a_default_class_are_no_error(tmp_path):
+    path = tmp_path / "robot.xml"
+    joints = "".join(
+        f'<body pos="0 0 {k}"><joint type="{kind}"/><geom size=".1"/></body>' for k, kind in enumerate(("free", "ball"))
+    )
+    default = '<default><joint limited="true"/></default>'
+    path.write_text(f"<mujoco>{default}<worldbody>{joints}</worldbody></mujoco>")
+    assert not [problem for problem in load(path).check() if problem.severity == "error"]
+
+
 def test_a_broken_mjcf_is_a_model_error_with_its_file(urdf):
-    with pytest.raises(ModelError, match=r"a\.xml: MuJoCo refuses"):
+    with pytest.raises(ModelError, match=r"a\.xml:1: MuJoCo refuses"):
         pliant.load(urdf(text="<mujoco><worldbody><geom sise='1'/></worldbody></mujoco>", name="a.xml"))
 
 

@@ -63,6 +63,9 @@ class PressDevice(DeviceBase):
         if math.isfinite(force):
             self._target = min(max(force, self.description.low), self.description.high)
 
+    def _trip(self) -> None:
+        self.release()
+
     def _firmware(self) -> None:
         self._control[0] = self._target - self.description.load
 

@@ -401,6 +401,9 @@ class FrankaArm(DeviceBase):
             motion_generation_finished=bool(values.get("finished", 0.0)),
         )
 
+    def _trip(self) -> None:
+        self.cabinet.abort()
+
     def _firmware(self) -> None:
         command, self._command = self._command, None
         plant, noise = self.plant, self._joint_noise

@@ -164,6 +164,10 @@ class Cabinet:
         for array, value in zip(self._given, (q, 0.0, 0.0), strict=False):
             array[:] = value
         self._observe_given()
+        for name in ("tau_J", "tau_J_last"):
+            m[name][:] = m["g"]
+        self._given.motor_torque[:] = m["g"]  # an arm at rest is held
+        self._observe_given()
         for name in ("integral", "residual", "F_K", "contact", "collision", "errors"):
             m[name][:] = 0
         self._set("observer_started", 0)
@@ -349,7 +353,6 @@ class Cabinet:
         self._set("rest", 0)
 
     def _end(self, motion: Motion) -> None:
-        m = self.fields
         status = motion.finishing
         if status == "success" and motion.controller != k.EXTERNAL:
             self._goal_deviates()
@@ -358,7 +361,6 @@ class Cabinet:
         self.motion = None
         self._set("mode", k.HOLD)
         self._idle_modes()
-        m["dX_c"][:] = m["ddX_c"][:] = 0.0
         if self.state.robot_mode == RobotMode.MOVE:
             self.state.robot_mode = RobotMode.IDLE
         self._return_inside()
@@ -374,7 +376,7 @@ class Cabinet:
         motion, self.motion = self.motion, None
         self._set("mode", k.HOLD)
         self._idle_modes()
-        m["dX_c"][:] = m["ddX_c"][:] = 0.0
+        self._desired_pose()
         # New arrays, never changed in place: samples share them.
         state.errors = _frozen(state.errors | m["errors"])
         state.reflex_reason = _frozen(m["errors"].copy())
@@ -403,10 +405,14 @@ class Cabinet:
         state.robot_mode = RobotMode.IDLE
         self._say("AutomaticErrorRecovery", command_id, "success")
 
+    def abort(self) -> None:
+        """Decelerate and hold; who waits for the end of the motion is answered "aborted"."""
+        self._finish("aborted")
+
     def disconnected(self) -> None:
         """Decelerate and hold because the client has disconnected; answers that are due are discarded."""
         if self.motion is not None:
-            self._finish("aborted")
+            self.abort()
             self.motion.command_id = self.motion.stop_id = None
         if self._recovery is not None:
             self._recovery = (None, self._recovery[1])

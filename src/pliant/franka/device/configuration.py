@@ -138,7 +138,6 @@ class Configuration:
         m, state = self.fields, self.state
         m["F_T_EE"][:] = self.F_T_NE @ self.NE_T_EE
         m["table"][:] = link_table(self.end_effector.combined(self.load), arm=self.arm)
-        self.set("observer_started", 0)
         for name, T in (
             ("F_T_EE", m["F_T_EE"]),
             ("EE_T_K", m["EE_T_K"]),

@@ -20,7 +20,13 @@ from pliant.franka.device.estimation_kernels import (
     update_model,
 )
 from pliant.franka.device.impedance_kernels import cartesian_impedance, joint_impedance
-from pliant.franka.device.kinematics import copy_kernel, copy_rows_kernel, frames_kernel, tool_kernel
+from pliant.franka.device.kinematics import (
+    copy_kernel,
+    copy_rows_kernel,
+    frames_kernel,
+    jacobian_kernel,
+    tool_kernel,
+)
 from pliant.franka.device.memory import (
     CARTESIAN_IMPEDANCE,
     DEVIATION,
@@ -91,22 +97,38 @@ def goal_deviates(s):
 
 @njit(error_model="numpy")
 def desired_pose(s):
-    """Bring X_d to q_d, and the commanded pose to X_d, at rest."""
+    """Bring the desired and the commanded motion of the end effector to that of the joints, unaccelerated."""
     _desired_pose(s)
-    copy_rows_kernel(s.X_d, s.X_c, 4)
-    s.dX_c[:] = 0.0
+    _follow_joints(s)
     s.ddX_c[:] = 0.0
-    s.elbow_c[0] = s.q_d[2]
-    s.elbow_c[1] = _elbow_sign(s.q_d)
-    s.delbow_c = 0.0
     s.ddelbow_c = 0.0
 
 
 @njit(error_model="numpy")
 def _desired_pose(s):
-    R, p = s.search.R, s.search.p
+    """Bring X_d and dX_d to q_d and dq_d."""
+    R, p, J = s.search.R, s.search.p, s.search.J
     frames_kernel(s.q_d, R, p)
     tool_kernel(R[6], p[6], s.F_T_EE, s.X_d)
+    jacobian_kernel(R, p, s.X_d[:3, 3], 7, J)
+    for r in range(6):
+        v = 0.0
+        for i in range(7):
+            v += J[r, i] * s.dq_d[i]
+        s.dX_d[r] = v
+
+
+@njit(error_model="numpy")
+def _follow_joints(s):
+    """Bring the commanded pose, twist and elbow, where no Cartesian command sets them, to the desired ones."""
+    copy_rows_kernel(s.X_d, s.X_c, 4)
+    for r in range(6):
+        s.ddX_c[r] = (s.dX_d[r] - s.dX_c[r]) / DT
+        s.dX_c[r] = s.dX_d[r]
+    s.elbow_c[0] = s.q_d[2]
+    s.elbow_c[1] = _elbow_sign(s.q_d)
+    s.delbow_c = s.dq_d[2]
+    s.ddelbow_c = s.ddq_d[2]
 
 
 @njit(error_model="numpy")
@@ -138,10 +160,7 @@ def publish(s):
         o[AT.O_F_ext_hat_K + r] = s.F_K[r]
         o[AT.O_dP_EE_c + r] = s.dX_c[r]
         o[AT.O_ddP_EE_c + r] = s.ddX_c[r]
-        v = 0.0
-        for i in range(7):
-            v += s.J[r, i] * s.dq_d[i]
-        o[AT.O_dP_EE_d + r] = v
+        o[AT.O_dP_EE_d + r] = s.dX_d[r]
     for r in range(3):
         o[AT.K_F_ext_hat_K + r] = s.XK[0, r] * s.F_K[0] + s.XK[1, r] * s.F_K[1] + s.XK[2, r] * s.F_K[2]
         o[AT.K_F_ext_hat_K + 3 + r] = s.XK[0, r] * s.F_K[3] + s.XK[1, r] * s.F_K[4] + s.XK[2, r] * s.F_K[5]
@@ -266,10 +285,8 @@ def control(s, q, dq, curve, bristles, anchors, dt, friction, motors):
         decelerate(s)
     if not waiting:
         _desired_pose(s)
-    if s.mode != MOTION or s.generator == JOINT_POSITION or s.generator == JOINT_VELOCITY or s.generator == NONE:
-        copy_rows_kernel(s.X_d, s.X_c, 4)
-        s.elbow_c[0] = s.q_d[2]
-        s.elbow_c[1] = _elbow_sign(s.q_d)
+    if not moving or s.generator == JOINT_POSITION or s.generator == JOINT_VELOCITY or s.generator == NONE:
+        _follow_joints(s)
     _run_controller(s, moving)
     if waiting:
         # Until the first command comes, the arm holds its old place, and the desired pose is the measured one.

@@ -141,6 +141,7 @@ MEMORY = np.dtype(
         ("dX_c", "f8", (6,)),
         ("ddX_c", "f8", (6,)),
         ("X_d", "f8", (4, 4)),
+        ("dX_d", "f8", (6,)),
         ("elbow_c", "f8", (2,)),
         ("delbow_c", "f8"),
         ("ddelbow_c", "f8"),

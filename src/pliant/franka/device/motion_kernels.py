@@ -387,7 +387,7 @@ def decelerate(s):
         step = s.ddq_max[i] * DT
         v = s.dq_d[i]
         new = 0.0 if abs(v) <= step else v - math.copysign(step, v)
-        s.ddq_d[i] = (new - v) / DT if new != 0.0 else 0.0
+        s.ddq_d[i] = (new - v) / DT
         s.dq_d[i] = new
         s.q_d[i] += DT * new
         if (new > 0.0 and s.q_d[i] > s.q_max[i]) or (new < 0.0 and s.q_d[i] < s.q_min[i]):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 from pliant.model.description import INTEGRATORS, Description
 
@@ -35,7 +36,11 @@ class Bodies:
 
 
 def bodies_of(model: mujoco.MjModel, poses: int, seed: int) -> Bodies:
-    """Return inverse inertia, gravity loads and stiffness at the initial pose and at random ``poses``."""
+    """Return inverse inertia, gravity loads and stiffness at the initial pose and at random ``poses``.
+
+    Raises:
+        ModelError: joints move the same bodies in the same way, so that their accelerations are not determined.
+    """
     data = mujoco.MjData(model)
     random = np.random.default_rng(seed)
     inverse, gravity = [], np.zeros(model.nv)
@@ -53,7 +58,16 @@ def bodies_of(model: mujoco.MjModel, poses: int, seed: int) -> Bodies:
         mujoco.mj_fwdPosition(model, data)
         mujoco.mj_fwdVelocity(model, data)
         mujoco.mj_fullM(model, data, M)
-        inverse.append(np.linalg.inv(M))
+        try:
+            inverse.append(np.linalg.inv(M))
+        except np.linalg.LinAlgError:
+            free = np.abs(np.linalg.eigh(M)[1][:, 0]) > 1e-6
+            joints = dict.fromkeys(model.joint(int(j)).name for j in model.dof_jntid[free])
+            raise ModelError(
+                f"the joints {', '.join(map(repr, joints))} move the same bodies in the same way, and their inertia "
+                "matrix is singular; remove one of them, or give it an armature",
+                field=next(iter(joints)),
+            ) from None
         gravity = np.maximum(gravity, np.abs(data.qfrc_bias - data.qfrc_gravcomp))
     stiffness = np.zeros(model.nv)
     for j in range(model.njnt):

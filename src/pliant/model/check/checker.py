@@ -53,14 +53,16 @@ def check(
         check_plausible(joint, robot.actuators[joint], problems)
     try:
         model = compile_bodies(robot, surfaces=surfaces)
+        # Only compliant joints ask for the inertia, whose inverse takes minutes for thousands of free bodies.
+        bodies = bodies_of(model, poses, seed) if usable else None
     except ModelError as error:
         problems.error(error.field or "model", error.message)
     else:
-        bodies = bodies_of(model, poses, seed)
-        part = Description(robot.spec, {j: robot.actuators[j] for j in usable}, set_defaults=False)
-        check_steps(part, bodies, h, presets or {}, problems)
-        for joint in usable:
-            check_loads(joint, robot.actuators[joint], bodies, problems)
+        if bodies is not None:
+            part = Description(robot.spec, {j: robot.actuators[j] for j in usable}, set_defaults=False)
+            check_steps(part, bodies, h, presets or {}, problems)
+            for joint in usable:
+                check_loads(joint, robot.actuators[joint], bodies, problems)
         check_position_controllers(robot, model, h, problems)
         report_defaults(robot, model, problems)
     order = {"error": 0, "warning": 1, "info": 2}

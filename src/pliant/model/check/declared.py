@@ -98,14 +98,14 @@ def check_spec(robot: Description, problems: Problems) -> None:
     rests = any(key.name == REST_KEY for key in robot.spec.keys)
     for joint in robot.spec.joints:
         low, high = joint.range
-        limited = _is_limited(joint)
+        limited = joint.type in JOINTS and _is_limited(joint)  # others have no lower limit
         if limited and low >= high:
             problems.error(
                 joint.name,
                 f"the lower limit {low:g} is not below the upper limit {high:g}",
                 "exchange them, or leave them out for none",
             )
-        elif limited and joint.type in JOINTS and not low <= joint.ref <= high and not rests:
+        elif limited and not low <= joint.ref <= high and not rests:
             problems.warning(joint.name, f"starts at {joint.ref:g}, outside its limits {low:g} to {high:g}")
         dynamics = {
             "damping": joint.damping[0], "stiffness": joint.stiffness[0], "armature": joint.armature,

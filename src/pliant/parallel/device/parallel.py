@@ -324,8 +324,7 @@ class ParallelRobotDevice(DeviceBase):
         """Take the controller's wrench, then what the other commands ask for."""
         late = self._delayed(self.wrenches.take(), self._late)
         if late is not None:
-            self._counters.commands += 1
-            self._latch(late)
+            self._obey(late)
         super().write()
 
     def _latch(self, command: Command) -> None:
@@ -334,6 +333,10 @@ class ParallelRobotDevice(DeviceBase):
             measured = self.plate_pose()
         kind = "controller" if command.mode == "controller_wrench" else "goal"
         self._ask(kind, _Asked(command.mode, command.values, measured))
+
+    def _trip(self) -> None:
+        """Let the servos stay where they are commanded to be now, under the present load."""
+        self._goal = replace(self._goal, q=self._setpoint.copy(), applied=self._load)
 
     def _ask(self, kind: str, asked: _Asked) -> None:
         generation = self._generation

@@ -105,12 +105,13 @@ class PlateController(DeviceBase):
     def write(self) -> None:
         """Take the goal, then the height."""
         late = self._delayed(self.heights.take(), self._late)
-        super().write() if late is None else self._write_with(late)
-
-    def _write_with(self, late: Command) -> None:
-        self._counters.commands += 1
-        self._latch(late)
+        if late is not None:
+            self._obey(late)
         super().write()
+
+    def _trip(self) -> None:
+        """Give no wrench until the next goal."""
+        self._goal = None
 
     def _latch(self, command: Command) -> None:
         if command.mode == "igm_parameters":
