@@ -217,3 +217,28 @@ for words in (
 def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without):
     lines = [line for line in without(wing)(COMMAND_LINE).splitlines() if not line.startswith("warning: the wing")]
     assert lines == [f"{line} False False" for line in [*["0 False False"] * 3, *seen]]
+
+
+BALANCE = """
+import contextlib, io, json
+from pliant.cli import main
+
+out = io.StringIO()
+for words in (
+    "new robot finger",
+    "run finger.yaml --duration 0.1 -r elbow/equilibrium_position=0.3",
+    "run finger.yaml --duration 0.1 -r elbow/equilibrium_position=0.3 --json",
+):
+    said, out = out.getvalue(), io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            main(words.split())
+        except SystemExit as end:
+            code = end.code
+print(code, "energy balance error" in said, "energy" in json.loads(out.getvalue()))
+"""
+
+
+@pytest.mark.parametrize(("wing", "seen"), [("", "0 True True"), ("energy", "0 False False")])
+def test_a_run_prints_no_balance_without_the_wing_that_adds_it_up(wing, seen, without):
+    assert without(wing)(BALANCE).splitlines()[-1] == seen

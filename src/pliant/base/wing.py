@@ -94,6 +94,9 @@ class Wing:
     additions: Mapping[str, str] = field(default_factory=dict)
     """Options of ``pliant run`` that add to a robot before its model is compiled, by the option:
     `pliant.formats.source.Addition`."""
+    monitors: Mapping[str, str] = field(default_factory=dict)
+    """What ``pliant run`` adds up over the steps and prints at the end, by the name that ``--json`` gives it: functions
+    of the engine that return a `pliant.engine.monitor.Monitor`, None for a model that it does not fit."""
     bridges: Mapping[str, BridgeEntry] = field(default_factory=dict)
     """Bridges by name."""
     robots: Mapping[str, str] = field(default_factory=dict)
@@ -244,6 +247,7 @@ class Wings:
         "robot_exports",
         "outputs",
         "additions",
+        "monitors",
         "bridges",
         "robots",
         "blocks",

@@ -1,4 +1,4 @@
-"""Options that wings add to commands: files of a run or a recording, and additions to the robot of a run."""
+"""What wings add to commands: files of a run or a recording, additions to the robot of a run, monitors of its steps."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from pliant.engine import Monitor, MujocoEngine
     from pliant.formats.source import Addition
     from pliant.model import Robot
     from pliant.simulation.outputs import OutputOptions
 
 
-def load_options(field: str) -> dict[str, Any]:
-    """Return the classes of options in a field of the wings, by name; what cannot be imported is left out and told."""
+def load_entries(field: str) -> dict[str, Any]:
+    """Return the entries in a field of the wings, by name; what cannot be imported is left out and told."""
     found = {}
     for offer in offers(field):
         try:
@@ -41,11 +42,11 @@ def join_options(kinds: Mapping[str, type]) -> Any:
     return side_by_side(make_dataclass("Joined", fields, namespace=module, frozen=True, kw_only=True))
 
 
-KINDS: dict[str, type[OutputOptions]] = load_options("outputs")
+KINDS: dict[str, type[OutputOptions]] = load_entries("outputs")
 """Options of each file, by its name."""
 FILE_OPTIONS = [f"--{name}" for name in KINDS]
 """The options that name a file."""
-ADDITIONS: dict[str, type[Addition]] = load_options("additions")
+ADDITIONS: dict[str, type[Addition]] = load_entries("additions")
 """Options of each addition, by its name."""
 
 if TYPE_CHECKING:
@@ -78,3 +79,11 @@ def add_to(robot: Robot, additions: Additions) -> None:
     """Add to a robot what is asked for."""
     for name in ADDITIONS:
         getattr(additions, name).apply(robot)
+
+
+def add_monitors(engine: MujocoEngine) -> dict[str, Monitor | None]:
+    """Add the monitors of all wings to an engine, and return them by name; None where one does not fit the model."""
+    monitors: dict[str, Monitor | None] = {name: make(engine) for name, make in load_entries("monitors").items()}
+    for monitor in filter(None, monitors.values()):
+        engine.add_monitor(monitor)
+    return monitors

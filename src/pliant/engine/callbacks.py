@@ -444,7 +444,7 @@ def observer(
         data: its data.
         where: addresses of the actuators, as returned by `addresses`.
         out: result, float64, C order, shape (n, OBSERVATIONS).
-        full: whether it evaluates the stiffness too, which the energy audit does not need.
+        full: whether it evaluates the stiffness too.
     """
     n = len(where)
     rows = np.zeros((n + 1, len(_ROW)), dtype=np.int64)
