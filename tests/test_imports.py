@@ -36,6 +36,7 @@ WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
     ("bags", "ros"),
     ("compare.commands", "films"),
+    ("compare.runs", "plots"),
     ("experiments", "films"),
     ("identification.randomized", "batch"),
     ("learn", "batch"),

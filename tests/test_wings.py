@@ -194,6 +194,7 @@ for words in (
     "replay a.mcap",
     "run --help",
     "run finger.yaml --video a.avi",
+    "run finger.yaml --plot a.avi",
     "run finger.yaml --objects 1 --duration 0.02",
 ):
     out = io.StringIO()
@@ -202,21 +203,23 @@ for words in (
             main(words.split())
         except SystemExit as end:
             code = end.code
-    print(code, *(word in out.getvalue() for word in ("--video", "--objects", "OUTPUTS", "ADDITIONS")))
+    words = ("--video", "Draw the recorded", "--objects", "OUTPUTS", "FIGURES", "ADDITIONS")
+    print(code, *(word in out.getvalue() for word in words))
 """
 
 
 @pytest.mark.parametrize(
     ("wing", "seen"),
     [
-        ("", ["0 True True", "1 True False", "0 False False"]),
-        ("films", ["0 False True", "2 True False", "0 False False"]),
-        ("objects", ["0 True False", "1 True False", "2 False True"]),
+        ("", ["0 True True True", "1 True False False", "1 False False False", "0 False False False"]),
+        ("films", ["0 False True True", "2 True False False", "1 False False False", "0 False False False"]),
+        ("plots", ["0 True False True", "1 True False False", "2 False False False", "0 False False False"]),
+        ("objects", ["0 True True False", "1 True False False", "1 False False False", "2 False False True"]),
     ],
 )
 def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without):
     lines = [line for line in without(wing)(COMMAND_LINE).splitlines() if not line.startswith("warning: the wing")]
-    assert lines == [f"{line} False False" for line in [*["0 False False"] * 3, *seen]]
+    assert lines == [f"{line} False False False" for line in [*["0 False False False"] * 3, *seen]]
 
 
 BALANCE = """

@@ -44,28 +44,38 @@ def join_options(kinds: Mapping[str, type]) -> Any:
 
 KINDS: dict[str, type[OutputOptions]] = load_entries("outputs")
 """Options of each file, by its name."""
-FILE_OPTIONS = [f"--{name}" for name in KINDS]
-"""The options that name a file."""
+DRAWN = {name: kind for name, kind in KINDS.items() if kind.recorded}
+"""Those that show the samples of a recording."""
+SHOWN = {name: kind for name, kind in KINDS.items() if not kind.recorded}
+"""Those that show the robot."""
+FILES = (*DRAWN, *SHOWN)
+"""Names of all files, in the order of reports."""
+SHOW_OPTIONS = [f"--{name}" for name in SHOWN]
+"""The options that name a file that shows the robot."""
 ADDITIONS: dict[str, type[Addition]] = load_entries("additions")
 """Options of each addition, by its name."""
 
 if TYPE_CHECKING:
 
+    class Figures:
+        """Options of all files that show samples."""
+
     class Outputs:
-        """Options of all files."""
+        """Options of all files that show the robot."""
 
     class Additions:
         """Options of all additions."""
 
 else:
-    Outputs, Additions = join_options(KINDS), join_options(ADDITIONS)
+    Figures, Outputs, Additions = join_options(DRAWN), join_options(SHOWN), join_options(ADDITIONS)
 
-NO_OUTPUTS, NO_ADDITIONS = Outputs(), Additions()
+NO_FIGURES, NO_OUTPUTS, NO_ADDITIONS = Figures(), Outputs(), Additions()
 
 
-def asked_files(outputs: Outputs) -> dict[str, OutputOptions]:
+def asked_files(*outputs: Figures | Outputs) -> dict[str, OutputOptions]:
     """Return the options of the files that are asked for, by name."""
-    return {name: options for name in KINDS if (options := getattr(outputs, name)).file is not None}
+    found = {name: getattr(some, name) for some in outputs for name in FILES if hasattr(some, name)}
+    return {name: options for name, options in found.items() if options.file is not None}
 
 
 def say_missing(missing: Sequence[str], where: str, console: Console) -> None:

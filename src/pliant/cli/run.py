@@ -22,7 +22,7 @@ from pliant.cli.options import (
     import_modules,
 )
 from pliant.cli.output import emit, make_console, number, plain, print_table
-from pliant.cli.outputs import NO_ADDITIONS, Additions, add_monitors, add_to
+from pliant.cli.outputs import NO_ADDITIONS, Additions, add_monitors, add_to, asked_files
 from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions
 
 if TYPE_CHECKING:
@@ -178,18 +178,17 @@ def _explain_no_device(robot: Robot, plan: RunOptions, console: Console) -> None
     """Say that a robot takes no commands and has no samples; refuse to record or draw them.
 
     Raises:
-        PliantError: --record or --plot.
+        PliantError: --record, or a figure.
     """
     from pliant.model.robot import actuator_hint
 
     joints = [joint for joint in robot.joints if joint]
     hint = f"; {actuator_hint(joints[-1])}" if joints else ""
-    for option, given in (("--record", plan.record), ("--plot", plan.plot)):
-        if given is not None:
-            raise PliantError(
-                f"{option}: the robot has no compliant actuator and no other device, so there are no samples{hint}",
-                field=option.lstrip("-"),
-            )
+    for option in (*(["record"] if plan.record is not None else []), *asked_files(plan.figures)):
+        raise PliantError(
+            f"--{option}: the robot has no compliant actuator and no other device, so there are no samples{hint}",
+            field=option,
+        )
     text = f"the robot has no compliant actuator and no other device: it takes no commands{hint}"
     console.print(f"[yellow]note[/yellow] {plain(text)}", soft_wrap=True)
 
