@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import signal
 import sys
@@ -365,11 +364,12 @@ class Run:
                 from pliant.engine import mujoco_state
                 from pliant.recording import read_recording
 
-                found = read_recording(self.recorder.path)
+                found, engine = read_recording(self.recorder.path), self.simulation.engine
                 for name, options in asked.items():
                     with Bar(self.console, options.label, options.parts, shown=not self.plan.json) as bar:
-                        model = functools.partial(getattr, mujoco_state(self.simulation.engine, options.label), "model")
-                        self.outcomes[name], _ = options.replay(found, model, bar)
+                        self.outcomes[name], _ = options.replay(
+                            found, lambda: mujoco_state(engine, "the figure").model, bar
+                        )
         except PliantError as error:  # print the results first
             self._fault = self._fault or error
         finally:
