@@ -27,6 +27,7 @@ import numpy as np
 
 from pliant.batch import make_batch
 from pliant.devices import make_devices
+from pliant.energy import EnergyAudit
 from pliant.engine import MujocoEngine, install
 from pliant.laws import (
     Backlash,
@@ -210,7 +211,8 @@ def bench_engine() -> list[Figure]:
     for n in (1, 5, 20):
         robot = compliant(n, 6)
         bare = MujocoEngine(robot, check=False, guard=False)
-        engine, audited = MujocoEngine(robot, check=False), MujocoEngine(robot, check=False, audit=True)
+        engine, audited = MujocoEngine(robot, check=False), MujocoEngine(robot, check=False)
+        audited.add_monitor(EnergyAudit(audited))
         times = in_turns(
             {
                 "mj_step": lambda bare=bare: mujoco.mj_step(bare.model, bare.data, steps),

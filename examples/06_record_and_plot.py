@@ -9,7 +9,8 @@ from pathlib import Path
 import pliant
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.recording import compare, export, plot_recording, read_recording
+from pliant.plots import plot_recording
+from pliant.recording import compare, export, read_recording
 from pliant.simulation import Simulation
 
 

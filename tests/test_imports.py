@@ -37,6 +37,7 @@ BETWEEN_WINGS = {
     ("bags", "ros"),
     ("bags.node", "replay"),
     ("compare.commands", "films"),
+    ("compare.runs", "plots"),
     ("experiments", "films"),
     ("experiments", "tasks"),
     ("identification.excitation", "command_tables"),

@@ -264,6 +264,7 @@ for words in (
     "replay a.mcap",
     "run --help",
     "run finger.yaml --video a.avi",
+    "run finger.yaml --plot a.avi",
     "run finger.yaml --objects 1 --duration 0.02",
     "run finger.yaml --scenario push.yaml --duration 0.02",
     "run finger.yaml --command swing.csv --duration 0.02",
@@ -274,7 +275,7 @@ for words in (
             main(words.split())
         except SystemExit as end:
             code = end.code
-    names = ("--video", "--objects", "--scenario", "--command", "OUTPUTS", "ADDITIONS")
+    names = ("--video", "Draw the recorded", "--objects", "--scenario", "--command", "OUTPUTS", "FIGURES", "ADDITIONS")
     print(code, *(name.strip("-") for name in names if name in out.getvalue()))
 """
 
@@ -282,11 +283,12 @@ for words in (
 @pytest.mark.parametrize(
     ("wing", "seen"),
     [
-        ("", ["0 video objects scenario command", "1 video", "0", "0", "0"]),
-        ("films", ["0 objects scenario command", "2 video", "0", "0", "0"]),
-        ("objects", ["0 video scenario command", "1 video", "2 objects", "0", "0"]),
-        ("events", ["0 video objects command", "1 video", "0", "2 scenario command", "0"]),
-        ("command_tables", ["0 video objects scenario", "1 video", "0", "0", "2 command"]),
+        ("", ["0 video Draw the recorded objects scenario command", "1 video", "1", "0", "0", "0"]),
+        ("films", ["0 Draw the recorded objects scenario command", "2 video", "1", "0", "0", "0"]),
+        ("plots", ["0 video objects scenario command", "1 video", "2", "0", "0", "0"]),
+        ("objects", ["0 video Draw the recorded scenario command", "1 video", "1", "2 objects", "0", "0"]),
+        ("events", ["0 video Draw the recorded objects command", "1 video", "1", "0", "2 scenario command", "0"]),
+        ("command_tables", ["0 video Draw the recorded objects scenario", "1 video", "1", "0", "0", "2 command"]),
     ],
 )
 def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without, tmp_path):
@@ -294,3 +296,27 @@ def test_options_of_a_wing_leave_the_command_line_with_it(wing, seen, without, t
     (tmp_path / "push.yaml").write_text("events: [{event: stop, at: 0.01}]")
     lines = [line for line in without(wing)(COMMAND_LINE).splitlines() if not line.startswith("warning: the wing")]
     assert lines == ["0", "0", *seen]
+
+
+BALANCE = """
+import contextlib, io, json
+from pliant.cli import main
+
+out = io.StringIO()
+for words in (
+    "run finger.yaml --duration 0.1 -r elbow/equilibrium_position=0.3",
+    "run finger.yaml --duration 0.1 -r elbow/equilibrium_position=0.3 --json",
+):
+    said, out = out.getvalue(), io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            main(words.split())
+        except SystemExit as end:
+            code = end.code
+print(code, "energy balance error" in said, "energy" in json.loads(out.getvalue()))
+"""
+
+
+@pytest.mark.parametrize(("wing", "seen"), [("", "0 True True"), ("energy", "0 False False")])
+def test_a_run_prints_no_balance_without_the_wing_that_adds_it_up(wing, seen, without):
+    assert without(wing)(BALANCE).splitlines()[-1] == seen

@@ -114,8 +114,8 @@ def test_wrong_options_of_a_replay_are_refused(recording, call, words, message):
 
 def test_what_is_for_recordings_is_refused_for_bags(call, tmp_path):
     bag = bags.write_any(tmp_path, commands, "bag")
-    for option in ("--export", "--plot", "--compare"):
-        code, _, err = call("replay", bag, option, tmp_path / "out.csv")
+    for option, file in (("--export", "out.csv"), ("--plot", "out.png"), ("--compare", "out.mcap")):
+        code, _, err = call("replay", bag, option, tmp_path / file)
         assert code == 1
         assert f"{option} is for recordings of pliant, and this file is a bag" in " ".join(err.split())
     code, _, err = call("export", "bag", bag)

@@ -74,7 +74,7 @@ def broken():
 
 
 def test_options_that_cannot_be_imported_are_left_out_with_a_warning(broken, capsys):
-    assert [*outputs.load_options("outputs")] == ["video"]
+    assert [*outputs.load_entries("outputs")] == ["video", "plot"]
     said = " ".join(capsys.readouterr().err.split())
     assert "the wing 'torn': outputs 'tape' cannot be imported: No module named 'no_such_module'" in said
 

@@ -241,7 +241,7 @@ def test_a_figure_that_cannot_be_drawn_throws_no_result_away(call, robot_file, t
     def fail(*_):
         raise PliantError("the figure cannot be written")
 
-    monkeypatch.setattr("pliant.recording.plot_recording", fail)
+    monkeypatch.setattr("pliant.plots.figure.plot_recording", fail)
     common = ("run", robot_file, "--duration", "0.05", "--plot", tmp_path / "a.png")
     code, out, err = call(*common)
     assert code == 1

@@ -8,6 +8,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from audited import AuditedEngine
 from benches import ONE, TWO, arm, bench, drive, smooth_references
 from law_cases import BUILT_IN, VARIANTS
 
@@ -369,7 +370,7 @@ def test_without_a_guard_the_run_goes_on():
 
 def test_a_model_without_compliant_joints_is_an_engine_too():
     text = ONE.format(dt=1e-3, damping=0.0, gravity=-9.81, integrator="implicitfast")
-    engine = MujocoEngine(mujoco.MjModel.from_xml_string(text), audit=True)
+    engine = AuditedEngine(mujoco.MjModel.from_xml_string(text))
     engine.step(500)
     assert engine.compliant_joints() == []
     assert engine.audit.balance().relative < 2e-2

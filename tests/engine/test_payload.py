@@ -5,6 +5,7 @@ import math
 import mujoco
 import numpy as np
 import pytest
+from audited import AuditedEngine
 
 from pliant.base.errors import ModelError
 from pliant.engine import MujocoEngine
@@ -167,7 +168,7 @@ def test_without_its_payloads_the_model_is_the_compiled_one_to_the_last_bit():
 
 
 def test_a_payload_that_comes_and_goes_is_no_error_of_the_energy_balance():
-    engine = MujocoEngine(load("qbmove-2dof"), audit=True)
+    engine = AuditedEngine(load("qbmove-2dof"))
     body = engine.payloads.bodies()[-1]
     engine.step(500)
     engine.set_payload(body, 0.4)

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from audited import AuditedEngine
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
@@ -37,7 +38,8 @@ def make(mounts=ONE, *, robot=None, audit=False, **options):
     robot = robot or build_arms(mounts, friction=False)
     own_ports = {"port": 0, "gripper_port": 0, "vacuum_port": 0}
     bridge = FciBridge(FciOptions(**{**own_ports, "mode": "lockstep", "system_version": "any", **options}))
-    return bridge, Simulation(MujocoEngine(robot, guard=False, audit=audit), make_devices(robot), [bridge])
+    engine = (AuditedEngine if audit else MujocoEngine)(robot, guard=False)
+    return bridge, Simulation(engine, make_devices(robot), [bridge])
 
 
 @contextlib.contextmanager

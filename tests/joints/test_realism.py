@@ -1,8 +1,8 @@
 """The compliant robots of the catalogue with realistic motors and springs."""
 
 import pytest
+from audited import AuditedEngine
 
-from pliant.engine import MujocoEngine
 from pliant.laws import Mode
 from pliant.robots import build_robot
 
@@ -12,7 +12,7 @@ COMPLIANT = ("sea-1dof", "qbmove-1dof", "bavs-1dof", "awas2-1dof", "qbmove-2dof"
 @pytest.mark.parametrize("name", COMPLIANT)
 def test_a_realistic_robot_moves_loses_energy_in_its_blocks_and_its_balance_closes(name):
     robot = build_robot(name, {"realistic": True})
-    engine = MujocoEngine(robot, audit=True)
+    engine = AuditedEngine(robot)
     for joint, actuator in robot.actuators.items():
         assert actuator.mode == Mode.PID_EQ_PRESET
         engine.port(f"{joint}/reference_1")[0] = 0.4

@@ -6,6 +6,7 @@ import math
 import mujoco
 import numpy as np
 import pytest
+from audited import AuditedEngine
 from benches import INERTIA, WEIGHT, bench
 from scipy.integrate import solve_ivp
 
@@ -79,7 +80,7 @@ def truth(mode):
 
 def run(mode, dt, **options):
     actuator = CompliantActuator(LAW, mode=mode, motor_1=DRIVE, **options)
-    engine = MujocoEngine(bench(actuator, dt=dt, damping=DAMPING), check=False, audit=True)
+    engine = AuditedEngine(bench(actuator, dt=dt, damping=DAMPING), check=False)
     ports = [engine.port(f"joint/{name}") for name in ("position", "motor_1_position", "motor_2_position")]
     r1, r2 = engine.port("joint/reference_1"), engine.port("joint/reference_2")
     found = []
@@ -108,7 +109,7 @@ def test_the_motion_converges_to_an_independent_integration_in_first_order(mode)
 @pytest.mark.parametrize("mode", range(7))
 def test_the_energy_audit_closes_with_friction(mode):
     actuator = CompliantActuator(LAW, mode=mode, motor_1=DRIVE, link_friction=muscle_friction(LAW), link_damping=0.02)
-    engine = MujocoEngine(bench(actuator, dt=2.5e-4, gravity=0.0), check=False, audit=True)
+    engine = AuditedEngine(bench(actuator, dt=2.5e-4, gravity=0.0), check=False)
     audit = engine.audit
     r1 = engine.port("joint/reference_1")
     r2 = engine.port("joint/reference_2") if "joint/reference_2" in engine.ports() else np.zeros(1)

@@ -5,6 +5,7 @@ import math
 import mujoco
 import numpy as np
 import pytest
+from audited import AuditedEngine
 
 from pliant.base.errors import DeviceError
 from pliant.devices import make_devices
@@ -31,11 +32,10 @@ XML = """
 """
 
 
-def bench(objects=3, ties=2, audit=False, **options):
+def bench(objects=3, ties=2, engine=MujocoEngine, **options):
     robot = Robot(mujoco.MjSpec.from_string(XML))
     robot.devices.append(World(objects=objects, ties=ties, **options))
-    engine = MujocoEngine(robot, audit=audit, check=False)
-    return Simulation(engine, make_devices(robot), pacer="free")
+    return Simulation(engine(robot, check=False), make_devices(robot), pacer="free")
 
 
 def fallen(steps):
@@ -230,7 +230,7 @@ def test_spare_objects_change_nothing_of_the_robot():
 
 def test_objects_bring_their_energy_with_them_and_the_balance_closes():
     def residual(mass):
-        with bench(audit=True) as simulation:
+        with bench(engine=AuditedEngine) as simulation:
             simulation.step(10)
             world = find_world(simulation)
             if mass:

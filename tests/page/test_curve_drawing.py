@@ -13,7 +13,7 @@ from pliant.rods import load_robot
 
 @pytest.mark.network
 def test_rods_of_a_simulation_have_the_strain_of_the_statics():
-    engine = MujocoEngine(load("2RR"), audit=False, check=False)
+    engine = MujocoEngine(load("2RR"), check=False)
     with PageServer() as server:
         curves = curves_of(engine.model, engine.data, 33)
         drawing = CurveDrawing(server, curve_thickness(curves.radius, 1.0))

@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+from audited import AuditedEngine
 from benches import INERTIA, WEIGHT, bench
 from scipy.integrate import solve_ivp
 from scipy.interpolate import PchipInterpolator
@@ -58,9 +59,7 @@ def test_the_motion_converges_to_an_independent_integration_in_first_order():
 
 @pytest.mark.parametrize("mode", range(7))
 def test_the_energy_audit_of_a_table_closes(mode):
-    engine = MujocoEngine(
-        bench(CompliantActuator(TableSEA(), mode=mode), dt=2.5e-4, gravity=0.0), check=False, audit=True
-    )
+    engine = AuditedEngine(bench(CompliantActuator(TableSEA(), mode=mode), dt=2.5e-4, gravity=0.0), check=False)
     command = engine.port("joint/reference_1")
     for i in range(2000):
         command[0] = reference(i * 2.5e-4)

@@ -12,11 +12,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.base.errors import require
+from pliant.base.errors import RecordingError, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,6 +127,24 @@ def saving() -> AbstractContextManager[None]:
     import matplotlib
 
     return matplotlib.rc_context(_RC)
+
+
+def save(figure: Figure, output: str | Path, *, overwrite: bool = True) -> None:
+    """Write a figure to a file, whose suffix selects the format (.png, .svg, .pdf).
+
+    Raises:
+        RecordingError: the file exists and ``overwrite`` is False, or cannot be written.
+    """
+    path = Path(output)
+    if path.exists() and not overwrite:
+        raise RecordingError("the file exists; replace it with --overwrite, or name another", file=path)
+    try:
+        with saving():
+            figure.savefig(path, dpi=150, facecolor="white")
+    except OSError as error:
+        raise RecordingError(f"the figure cannot be written: {error.strerror}", file=path) from None
+    except ValueError as error:
+        raise RecordingError(f"the figure cannot be written: {error}", file=path) from None
 
 
 def label(axis: Axes, x: str = "", y: str = "", title: str = "") -> None:
@@ -239,14 +258,3 @@ def html_figure(figure: Figure, text: str) -> str:
     with saving():
         figure.savefig(file, format="png", dpi=90.0, facecolor="white")
     return html_picture(file.getvalue(), text)
-
-
-def png_of_pixels(pixels: np.ndarray) -> bytes:
-    """Return the PNG file of a picture, shape (height, width, 3), uint8."""
-    import io
-
-    from PIL import Image
-
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, format="PNG")
-    return file.getvalue()

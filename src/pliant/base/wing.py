@@ -107,6 +107,9 @@ class Wing:
     additions: Mapping[str, str] = field(default_factory=dict)
     """Options of ``pliant run`` and ``pliant compare`` that add to the robot or to the simulation, by the option:
     `pliant.simulation.additions.AdditionOptions`."""
+    monitors: Mapping[str, str] = field(default_factory=dict)
+    """What ``pliant run`` adds up over the steps and prints at the end, by the name that ``--json`` gives it: functions
+    of the engine that return a `pliant.engine.monitor.Monitor`, None for a model that it does not fit."""
     bridges: Mapping[str, BridgeEntry] = field(default_factory=dict)
     """Bridges by name."""
     robots: Mapping[str, str] = field(default_factory=dict)
@@ -264,6 +267,7 @@ class Wings:
         "robot_exports",
         "outputs",
         "additions",
+        "monitors",
         "bridges",
         "robots",
         "laws",

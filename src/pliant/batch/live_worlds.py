@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.engine.flush import Field, flush_worlds
+from pliant.engine.flush import FLUSH_PERIOD, flush
 from pliant.engine.guard import MAX_SPEED
 from pliant.laws.compile import bound
 
@@ -16,6 +16,27 @@ LONGEST = 100
 """Most steps between two looks for worlds that diverged."""
 
 _log = logging.getLogger(__name__)
+
+
+class Field(NamedTuple):
+    """One field of the state of all worlds."""
+
+    values: np.ndarray
+    """The numbers (C array)."""
+    size: int
+    """Numbers of each world."""
+    stride: int
+    """Numbers from one world to the next."""
+
+
+def flush_worlds(qpos, qvel, act, worlds, n, steps, bad):
+    """Set the small numbers of those worlds to 0 for which a removal was due in the last n[0] of their ``steps``, and
+    which are not marked as bad (fields, C arrays). An engine does it at that step, a batch at the end of the call."""
+    for w in range(worlds):
+        if bad[w] == 0 and steps[w] // FLUSH_PERIOD != (steps[w] - n[0]) // FLUSH_PERIOD:
+            flush(qpos.values, w * qpos.stride, qpos.size)
+            flush(qvel.values, w * qvel.stride, qvel.size)
+            flush(act.values, w * act.stride, act.size)
 
 
 def count_steps(qpos, qvel, act, worlds, now, most, steps, bad):

@@ -19,6 +19,7 @@ from pliant.base.numerics import Array
 from pliant.batch.distributions import Distribution, draw
 from pliant.batch.live_worlds import LiveWorlds
 from pliant.batch.mujoco_batch import make_batch
+from pliant.batch.observation import observe_many
 from pliant.batch.world_states import check_state
 from pliant.engine import callbacks
 from pliant.engine.base import PortInfo
@@ -611,7 +612,7 @@ class CpuBatch(RobotBatch):
             first, states = int(self.model.actuator_actadr[i]), int(rows[0, layout.P_STATES])
             state = np.ascontiguousarray(act[:, first : first + states]) if states else np.zeros((self.worlds, 1))
             values = np.zeros((self.worlds, layout.OBSERVATIONS))
-            callbacks.observe_many(self._laws[i], rows, point, state, values)
+            observe_many(self._laws[i], rows, point, state, values)
             self.observed[:, k] = values
 
     def _reset(self, mask: NDArray[np.bool_], qpos: Array | None) -> None:

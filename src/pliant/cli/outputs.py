@@ -1,4 +1,4 @@
-"""Options that wings add to commands: files of a run or a recording, and additions to a simulation."""
+"""What wings add to commands: files of a run or a recording, additions to a simulation, monitors of its steps."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from pliant.engine import Monitor, MujocoEngine
     from pliant.simulation.additions import Addition, AdditionOptions
     from pliant.simulation.outputs import OutputOptions
 
 
-def load_options(field: str) -> dict[str, Any]:
-    """Return the classes of options in a field of the wings, by name; what cannot be imported is left out and told."""
+def load_entries(field: str) -> dict[str, Any]:
+    """Return the entries in a field of the wings, by name; what cannot be imported is left out and told."""
     found = {}
     for offer in offers(field):
         try:
@@ -40,30 +41,40 @@ def join_options(kinds: Mapping[str, type]) -> Any:
     return side_by_side(make_dataclass("Joined", fields, namespace=module, frozen=True, kw_only=True))
 
 
-KINDS: dict[str, type[OutputOptions]] = load_options("outputs")
+KINDS: dict[str, type[OutputOptions]] = load_entries("outputs")
 """Options of each file, by its name."""
-FILE_OPTIONS = [f"--{name}" for name in KINDS]
-"""The options that name a file."""
-ADDITIONS: dict[str, type[AdditionOptions]] = load_options("additions")
+DRAWN = {name: kind for name, kind in KINDS.items() if kind.recorded}
+"""Those that show the samples of a recording."""
+SHOWN = {name: kind for name, kind in KINDS.items() if not kind.recorded}
+"""Those that show the robot."""
+FILES = (*DRAWN, *SHOWN)
+"""Names of all files, in the order of reports."""
+SHOW_OPTIONS = [f"--{name}" for name in SHOWN]
+"""The options that name a file that shows the robot."""
+ADDITIONS: dict[str, type[AdditionOptions]] = load_entries("additions")
 """Options of each addition, by its name."""
 
 if TYPE_CHECKING:
 
+    class Figures:
+        """Options of all files that show samples."""
+
     class Outputs:
-        """Options of all files."""
+        """Options of all files that show the robot."""
 
     class Additions:
         """Options of all additions."""
 
 else:
-    Outputs, Additions = join_options(KINDS), join_options(ADDITIONS)
+    Figures, Outputs, Additions = join_options(DRAWN), join_options(SHOWN), join_options(ADDITIONS)
 
-NO_OUTPUTS, NO_ADDITIONS = Outputs(), Additions()
+NO_FIGURES, NO_OUTPUTS, NO_ADDITIONS = Figures(), Outputs(), Additions()
 
 
-def asked_files(outputs: Outputs) -> dict[str, OutputOptions]:
+def asked_files(*outputs: Figures | Outputs) -> dict[str, OutputOptions]:
     """Return the options of the files that are asked for, by name."""
-    return {name: options for name in KINDS if (options := getattr(outputs, name)).file is not None}
+    found = {name: getattr(some, name) for some in outputs for name in FILES if hasattr(some, name)}
+    return {name: options for name, options in found.items() if options.file is not None}
 
 
 def say_missing(missing: Sequence[str], where: str, console: Console) -> None:
@@ -76,3 +87,11 @@ def say_missing(missing: Sequence[str], where: str, console: Console) -> None:
 def asked_additions(additions: Additions) -> dict[str, Addition]:
     """Return the additions that are asked for, by name; their files are read."""
     return {name: made for name in ADDITIONS if (made := getattr(additions, name).make()) is not None}
+
+
+def add_monitors(engine: MujocoEngine) -> dict[str, Monitor | None]:
+    """Add the monitors of all wings to an engine, and return them by name; None where one does not fit the model."""
+    monitors: dict[str, Monitor | None] = {name: make(engine) for name, make in load_entries("monitors").items()}
+    for monitor in filter(None, monitors.values()):
+        engine.add_monitor(monitor)
+    return monitors

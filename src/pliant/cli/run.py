@@ -22,7 +22,7 @@ from pliant.cli.options import (
     import_modules,
 )
 from pliant.cli.output import emit, make_console, number, plain, print_table
-from pliant.cli.outputs import NO_ADDITIONS, Additions, asked_additions
+from pliant.cli.outputs import NO_ADDITIONS, Additions, add_monitors, asked_additions, asked_files
 from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from pliant.engine.audit import EnergyBalance
     from pliant.engine.base import Engine
     from pliant.model import Robot
     from pliant.model.problem import Problem
@@ -77,7 +76,6 @@ def run(
     check_bridges(plan.bridge)  # before loading the robot, which may take long
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.model.interface import ModelPart
     from pliant.simulation.commands import put_constants
 
     console = make_console(quiet=plan.json)
@@ -96,8 +94,8 @@ def run(
     driven = bool(robot.actuators or robot.spec.actuators)
     refuse_unused(joint_rate is not None and not driven, "--joint-rate", "a compliant joint or an actuator")
     period = None if joint_rate is None else _joint_period(joint_rate, robot.timestep)
-    audited = all(part.audited for part in robot.devices if isinstance(part, ModelPart))
-    engine = MujocoEngine(robot, audit=audited, dump_folder=plan.output_folder, check=False)
+    engine = MujocoEngine(robot, dump_folder=plan.output_folder, check=False)
+    monitors = add_monitors(engine)
     devices = make_devices(robot, joint_sample_period=period)
     if not devices and not constants:
         _explain_no_device(robot, plan, console)
@@ -110,7 +108,6 @@ def run(
             print_table(console, _introduction(robot, engine))
         done.start()
         done.go()
-    balance = engine.audit.balance() if engine.audit is not None else None
     states = {joint: _joint_state(engine, joint) for joint in engine.compliant_joints()}
     samples = _last_samples(simulation, robot)
     if plan.json:
@@ -119,7 +116,7 @@ def run(
                 "source": source,
                 "joints": states,
                 "devices": samples,
-                "energy": balance.as_dict() if balance else None,
+                **{name: monitor and monitor.as_dict() for name, monitor in monitors.items()},
                 "notes": robot.notes,
                 **done.as_dict(),
             }
@@ -134,8 +131,8 @@ def run(
         else:
             text = ", ".join(f"{field} {_shown(value)}" for field, value in values.items())
         console.print(f"{name}: {plain(text)}", soft_wrap=True)
-    if balance is not None and balance.throughput > 1e-6:
-        console.print(_energy_line(balance), soft_wrap=True)
+    for line in filter(None, (monitor.line() for monitor in monitors.values() if monitor is not None)):
+        console.print(line, soft_wrap=True)
     done.say_end()
     return done.conclude()
 
@@ -156,43 +153,21 @@ def _tell(robot: Robot, problems: Sequence[Problem], console: Console, *, check:
         console.print(f"[yellow]note[/yellow] {text}", soft_wrap=True)
 
 
-def _energy_line(balance: EnergyBalance) -> str:
-    """Return the energy balance of a run as one line; terms that few robots have are left out where they are 0."""
-    terms = {
-        "in": balance.motors + balance.references + balance.external,
-        "stored": balance.stored,
-        "motor losses": balance.motor_friction + balance.motor_damping + balance.valves,
-        "speed limit": balance.velocity_limit,
-        "motor stops": balance.motor_stops,
-        "cogging": balance.cogging,
-        "transmission": balance.transmission,
-        "springs": balance.spring_losses,
-        "joint losses": balance.joint_damping + balance.link_losses + balance.constraints,
-        "integrator": balance.integrator,
-    }
-    least = 1e-6 * balance.throughput
-    rare = ("speed limit", "motor stops", "cogging", "transmission", "springs", "integrator")
-    shown = ", ".join(f"{name} {value:.4g}" for name, value in terms.items() if name not in rare or abs(value) > least)
-    error = f"{balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)"
-    return f"energy [J]: {shown}, energy balance error: {error}"
-
-
 def _explain_no_device(robot: Robot, plan: RunOptions, console: Console) -> None:
     """Say that a robot takes no commands and has no samples; refuse to record or draw them.
 
     Raises:
-        PliantError: --record or --plot.
+        PliantError: --record, or a figure.
     """
     from pliant.model.robot import actuator_hint
 
     joints = [joint for joint in robot.joints if joint]
     hint = f"; {actuator_hint(joints[-1])}" if joints else ""
-    for option, given in (("--record", plan.record), ("--plot", plan.plot)):
-        if given is not None:
-            raise PliantError(
-                f"{option}: the robot has no compliant actuator and no other device, so there are no samples{hint}",
-                field=option.lstrip("-"),
-            )
+    for option in (*(["record"] if plan.record is not None else []), *asked_files(plan.figures)):
+        raise PliantError(
+            f"--{option}: the robot has no compliant actuator and no other device, so there are no samples{hint}",
+            field=option,
+        )
     text = f"the robot has no compliant actuator and no other device: it takes no commands{hint}"
     console.print(f"[yellow]note[/yellow] {plain(text)}", soft_wrap=True)
 

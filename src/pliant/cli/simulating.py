@@ -16,11 +16,11 @@ from cyclopts import Parameter
 
 from pliant.base.errors import PliantError
 from pliant.base.options import check_values, option
-from pliant.cli.checks import check_figure, refuse_unused
+from pliant.cli.checks import refuse_unused
 from pliant.cli.messages import say_error
 from pliant.cli.options import VIEW_HOST, Debug, Json, make_bridge, option_name, repeated
 from pliant.cli.output import plain, print_table
-from pliant.cli.outputs import FILE_OPTIONS, KINDS, NO_OUTPUTS, Outputs, asked_files
+from pliant.cli.outputs import FILES, NO_FIGURES, NO_OUTPUTS, SHOW_OPTIONS, Figures, Outputs, asked_files
 from pliant.cli.progress import Bar
 from pliant.cli.termination import interrupt_main
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pliant.simulation.outputs import Outcome
     from pliant.simulation.pacer import Pacer
 
-FILES = ("record", "plot", *KINDS)
+FILE_OPTIONS = ("record", *FILES)
 """Options with files; the names of options about such a file begin with its own."""
 SWITCHES = ("--overwrite", "--json", "--debug")
 MAX_DURATION = 1e9
@@ -65,8 +65,7 @@ class RunOptions:
     """Write a recording (.mcap)."""
     overwrite: Annotated[bool, Parameter(negative=())] = False
     """Replace an existing recording."""
-    plot: Path | None = None
-    """Draw the recorded signals (.png, .svg, .pdf)."""
+    figures: Figures = NO_FIGURES
     outputs: Outputs = NO_OUTPUTS
     contacts: Annotated[bool, Parameter(negative=())] = False
     """Draw contact forces in the film, and write them into the recording, for `pliant replay`."""
@@ -103,7 +102,7 @@ class RunOptions:
         refuse_unused(self.view_host != VIEW_HOST and not self.view, "--view-host", "--view")
         refuse_unused(self.overwrite and self.record is None, "--overwrite", "--record")
         kept = self.record is not None or asked_files(self.outputs)
-        refuse_unused(self.contacts and not kept, "--contacts", " or ".join(["--record", *FILE_OPTIONS]))
+        refuse_unused(self.contacts and not kept, "--contacts", " or ".join(["--record", *SHOW_OPTIONS]))
         refuse_unused(
             self.realtime and self.rtf is None and not self.bridge and not self.view,
             "--realtime",
@@ -112,13 +111,11 @@ class RunOptions:
         for name, given in (("--sync-timeout", self.sync_timeout), ("--on-timeout", self.on_timeout)):
             refuse_unused(given is not None and not self.bridge, name, "a --bridge in lock-step")
         refuse_unused(self.on_dead_thread is not None and not self.bridge, "--on-dead-thread", "--bridge")
-        if self.plot is not None:  # before the run, not after it
-            check_figure(self.plot, "--plot")
 
     @property
     def output_folder(self) -> Path | None:
         """Folder of the run's recording, figure or film; None for a run that writes none."""
-        files = (self.record, self.plot, *(options.file for options in asked_files(self.outputs).values()))
+        files = (self.record, *(options.file for options in asked_files(self.figures, self.outputs).values()))
         written = [file for file in files if file is not None]
         return written[0].absolute().parent if written else None
 
@@ -178,14 +175,15 @@ class Run:
             self.duration = USUAL_DURATION
         waits = not self.wires and plan.rtf is None  # a run that keeps a pace does not wait for the renderer
         self._makers = {
-            name: options.follow(engine, contacts=plan.contacts, wait=waits)
+            name: maker
             for name, options in asked_files(plan.outputs).items()
+            if (maker := options.follow(engine, contacts=plan.contacts, wait=waits)) is not None
         }
         self.outcomes: dict[str, Outcome] = {}
         """What became of films and such, by the name of the option, once the run has ended."""
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         recorder = None
-        if plan.record is not None or plan.plot is not None:
+        if plan.record is not None or asked_files(plan.figures):
             target = plan.record
             if target is None:
                 import tempfile
@@ -219,7 +217,6 @@ class Run:
         self.health: dict[str, Any] = {}
         self.served: dict[str, list[TopicReport]] = {}
         self._fault: PliantError | None = None
-        self._plot_failed = False
 
     def __enter__(self) -> Run:
         return self
@@ -320,8 +317,7 @@ class Run:
             "interrupted": self.interrupted,
             "halted": self.halted,
             "recording": None if plan.record is None else str(plan.record),
-            "plot": None if plan.plot is None or self._plot_failed else str(plan.plot),
-            **{name: self.outcomes[name].as_dict() if name in self.outcomes else None for name in KINDS},
+            **{name: self.outcomes[name].as_dict() if name in self.outcomes else None for name in FILES},
             "fault": None if self._fault is None else str(self._fault),
             "health": self.health,
             "served": self.served,
@@ -344,10 +340,9 @@ class Run:
                 f"[yellow]interrupted[/yellow] at {self.simulated:g} of {self.duration:g} s; "
                 "the results up to this time are kept"
             )
-        for path, what in ((self.plan.record, "recording"), (None if self._plot_failed else self.plan.plot, "plot")):
-            if path is not None:
-                self.console.print(f"{what}: {path}", soft_wrap=True)
-        for line in filter(None, (outcome.line() for outcome in self.outcomes.values())):
+        if self.plan.record is not None:
+            self.console.print(f"recording: {self.plan.record}", soft_wrap=True)
+        for line in filter(None, (self.outcomes[name].line() for name in FILES if name in self.outcomes)):
             self.console.print(line, soft_wrap=True)
 
     def conclude(self) -> int:
@@ -358,14 +353,21 @@ class Run:
         return 130 if self.interrupted else 0
 
     def _draw(self) -> None:
-        plan = self.plan
+        """Make the figures of the recorded samples."""
+        asked = asked_files(self.plan.figures)
         try:
-            if plan.plot is not None and self.recorder is not None and self.recorder.path.exists():
-                from pliant.recording import plot_recording
+            if asked and self.recorder is not None and self.recorder.path.exists():
+                from pliant.engine import mujoco_state
+                from pliant.recording import read_recording
 
-                plot_recording(self.recorder.path, plan.plot)
+                found, engine = read_recording(self.recorder.path), self.simulation.engine
+                for name, options in asked.items():
+                    with Bar(self.console, options.label, options.parts, shown=not self.plan.json) as bar:
+                        self.outcomes[name], _ = options.replay(
+                            found, lambda: mujoco_state(engine, "the figure").model, bar
+                        )
         except PliantError as error:  # print the results first
-            self._fault, self._plot_failed = self._fault or error, True
+            self._fault = self._fault or error
         finally:
             if self._scratch is not None:
                 self._scratch.cleanup()
@@ -437,7 +439,7 @@ def command_line() -> str:
     words = []
     skip = False
     for word in sys.argv[1:]:
-        if skip or (word.startswith("--") and word[2:].split("=")[0].split("-")[0] in FILES):
+        if skip or (word.startswith("--") and word[2:].split("=")[0].split("-")[0] in FILE_OPTIONS):
             skip = not skip and "=" not in word
         elif word not in SWITCHES:
             words.append(word)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import RecordingError
 from pliant.base.numerics import Array
-from pliant.recording.plot import LABELS, PANELS, Line, default_devices, lines_of, save, widen
+from pliant.plots.figure import LABELS, PANELS, Line, default_devices, lines_of, widen
 from pliant.recording.recording import Recording
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def plot_comparison(
     Raises:
         RecordingError: there is nothing to draw, or the file cannot be written.
     """
-    from pliant.base.figures import COLORS, CYCLE, figure_legend, label, new_figure, thin
+    from pliant.base.figures import COLORS, CYCLE, figure_legend, label, new_figure, save, thin
 
     wanted = common_devices(first, second) if devices is None else list(devices)
     drawn: dict[str, list[dict[str, list[Line]]]] = {}

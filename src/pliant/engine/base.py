@@ -142,7 +142,7 @@ class MujocoState(Protocol):
     `pliant.laws.layout.OUT`."""
     motor_friction: np.ndarray
     """Friction that devices subtract from the torques of their motors, per degree of freedom, shape (nv,) [N m]. A
-    device writes it together with the torques, so that the energy audit can separate losses from motor work."""
+    device writes it together with the torques, so that losses can be told from the work of the motors."""
     textures: dict[int, int]
     """Index of each texture that a device has changed -> number of changes, from which cameras know when
     to reload it."""
@@ -165,8 +165,7 @@ class MujocoState(Protocol):
         ...
 
     def change_model(self) -> AbstractContextManager[None]:
-        """Return a context in which a device may change constants of the compiled model or make the state jump. The
-        energy audit counts neither as work."""
+        """Return a context in which a device may change constants of the compiled model or make the state jump."""
         ...
 
     def set_payload(self, body: str, mass: float, offset: Sequence[float] | None = None) -> None:

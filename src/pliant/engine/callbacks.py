@@ -5,8 +5,7 @@ Two small functions in LLVM assembly connect MuJoCo to the machine code of the l
 by its key, gather the arguments from `mjModel` and `mjData` and call it. An actuator that is not pliant's goes to the
 callback that was installed before, so other libraries keep working. All state is in `mjData.act`, so threads and
 batches need no lock. A third function, ``observe``, is called by the engine after a step; it gets the addresses of the
-arguments of all actuators, which do not change. A fourth, ``many``, evaluates the fields of one law for all worlds of a
-batch, from arrays.
+arguments of all actuators, which do not change.
 """
 
 from __future__ import annotations
@@ -133,19 +132,6 @@ evaluate:
 )
 """Loads what a law gets from `mjModel` and `mjData`."""
 
-_INPUTS = """\
-  %q = load double, ptr {inputs}
-  %dq_p = getelementptr double, ptr {inputs}, i64 1
-  %dq = load double, ptr %dq_p
-  %r1_p = getelementptr double, ptr {inputs}, i64 2
-  %r1 = load double, ptr %r1_p
-  %r2_p = getelementptr double, ptr {inputs}, i64 3
-  %r2 = load double, ptr %r2_p
-  %h_p = getelementptr double, ptr {inputs}, i64 4
-  %h = load double, ptr %h_p
-"""
-"""Loads what a law gets besides its states: five numbers in a row."""
-
 _CALLBACK = """
 define double @{name}(ptr %m, ptr %d, i32 %id) {{
 entry:
@@ -208,33 +194,6 @@ end:
 _ROW = ("par", "code", "q_p", "dq_p", "r1_p", "r2_p", "act")
 """Addresses of an actuator in the rows that ``observe`` reads: parameters, law, angle, rate, references, states."""
 
-_MANY = """
-define void @many(ptr %code, i64 %n, ptr %par, i64 %width, ptr %x, ptr %act, i64 %states, ptr %out) {{
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %more = icmp slt i64 %i, %n
-  br i1 %more, label %body, label %end
-body:
-  %row = mul i64 %i, %width
-  %par_i = getelementptr double, ptr %par, i64 %row
-  %five = mul i64 %i, 5
-  %x_i = getelementptr double, ptr %x, i64 %five
-{load}\
-  %first = mul i64 %i, %states
-  %act_i = getelementptr double, ptr %act, i64 %first
-  %offset = mul i64 %i, {observations}
-  %into = getelementptr double, ptr %out, i64 %offset
-  call void %code(ptr %par_i, double %q, double %dq, double %r1, double %r2, double %h,
-                  ptr %act_i, double 1.0, ptr %into)
-  %next = add i64 %i, 1
-  br label %head
-end:
-  ret void
-}}
-"""
-
 
 def _assembly() -> str:
     fields = {
@@ -281,7 +240,6 @@ def _assembly() -> str:
     )
     parts.append(_OBSERVE.format(width=len(_ROW), loads=loads, fetches=fetches, observations=layout.OBSERVATIONS))
     parts.append(from_block("observe_block", "@observe", ("ptr", "i64", "ptr", "double", "ptr")))
-    parts.append(_MANY.format(observations=layout.OBSERVATIONS, load=_INPUTS.format(inputs="%x_i")))
     return "\n".join(parts)
 
 
@@ -293,10 +251,6 @@ class _Machine:
         self._engine, self.observe = assemble(optimised(_assembly()), "observe_block")
         self.advance = self._engine.get_function_address("advance")
         self.bias = self._engine.get_function_address("bias")
-        address, count = ctypes.c_void_p, ctypes.c_int64
-        self.many = ctypes.CFUNCTYPE(None, address, count, address, count, address, address, count, address)(
-            self._engine.get_function_address("many")
-        )
 
 
 _machine: _Machine | None = None
@@ -444,7 +398,7 @@ def observer(
         data: its data.
         where: addresses of the actuators, as returned by `addresses`.
         out: result, float64, C order, shape (n, OBSERVATIONS).
-        full: whether it evaluates the stiffness too, which the energy audit does not need.
+        full: whether it evaluates the stiffness too.
     """
     n = len(where)
     rows = np.zeros((n + 1, len(_ROW)), dtype=np.int64)
@@ -460,20 +414,3 @@ def observer(
     rows[n] = rows[n - 1]
     step = model._address + abi.model_offset("opt.timestep")
     return BoundKernel(_get_machine().observe, (rows, n, step, float(full), out), (model, data))
-
-
-def observe_many(cls: type[Law], rows: np.ndarray, points: np.ndarray, states: np.ndarray, out: np.ndarray) -> None:
-    """Evaluate the fields of `pliant.laws.fields.OBSERVED` for actuators of one law, in one call.
-
-    Args:
-        cls: the law of these actuators.
-        rows: parameter vectors, shape (n, PARAMETERS or more). All arrays are float64 in C order.
-        points: q, dq, reference 1, reference 2, time step of each, shape (n, 5).
-        states: states, shape (n, states or 1).
-        out: result, shape (n, OBSERVATIONS).
-    """
-    n, width = rows.shape
-    _get_machine().many(
-        compiled(cls).observe, n, rows.ctypes.data, width, points.ctypes.data, states.ctypes.data, states.shape[1],
-        out.ctypes.data,
-    )  # fmt: skip

@@ -8,7 +8,7 @@ import logging
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import mujoco
 import numpy as np
@@ -16,7 +16,6 @@ import numpy as np
 from pliant.base.errors import LawError, ModelError, PortError, nearest
 from pliant.base.options import parse_number
 from pliant.engine import callbacks
-from pliant.engine.audit import EnergyAudit
 from pliant.engine.base import PortInfo, register_engine
 from pliant.engine.flush import step_and_flush
 from pliant.engine.guard import Guard, log_to_console_only
@@ -30,9 +29,11 @@ from pliant.model.check import check as check_parts
 from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
+    from pliant.engine.monitor import Monitor
     from pliant.laws import Law
     from pliant.model.robot import Robot
 
+M = TypeVar("M", bound="Monitor")
 log = logging.getLogger("pliant")
 _MODES = tuple(Mode)
 """Number of a mode -> the mode."""
@@ -160,7 +161,6 @@ class MujocoEngine:
 
     Args:
         robot: a robot, or a compiled `mujoco.MjModel`.
-        audit: whether to compute the energy balance of the run (costs a few microseconds per step).
         guard: whether to stop at NaN, infinity or a runaway, and write the last states to a file.
         dump_folder: folder of the guard's file; None for the run's output folder (`pliant.engine.guard.dumps_into`) or
             else the user's state folder.
@@ -174,7 +174,6 @@ class MujocoEngine:
         self,
         robot: Robot | mujoco.MjModel,
         *,
-        audit: bool = False,
         guard: bool = True,
         dump_folder: str | Path | None = None,
         check: bool = True,
@@ -203,9 +202,7 @@ class MujocoEngine:
         self.motor_friction = np.zeros(model.nv)
         self.textures: dict[int, int] = {}
         self._watchers: list[weakref.WeakMethod[Callable[[], None]]] = []
-        self.audit = None
-        if audit:
-            self.audit = EnergyAudit(model, self.data, self._where, friction=self.motor_friction)
+        self._monitors: list[Monitor] = []
         self._program = self._make_program()
         self.reset()
 
@@ -253,13 +250,18 @@ class MujocoEngine:
         """
         self._watchers.append(weakref.WeakMethod(finish))
 
+    def add_monitor(self, monitor: M) -> M:
+        """Let a monitor follow every step from now on, and return it."""
+        self._monitors.append(monitor)
+        self._program = self._make_program()
+        return monitor
+
     @contextlib.contextmanager
     def change_model(self) -> Iterator[None]:
         """Return a context in which a device may change constants of the model or make the state jump, between two
         steps.
 
-        Readers of the model in other threads finish first. The energy audit does not count the energy that the change
-        adds or removes.
+        Readers of the model in other threads finish first. Monitors know of it (`Monitor.change`).
         """
         _ = self.model_hash  # recordings name the model as it was compiled
         self._watchers = [watcher for watcher in self._watchers if watcher() is not None]
@@ -267,12 +269,10 @@ class MujocoEngine:
             finish = watcher()
             if finish is not None:
                 finish()
-        before = None if self.audit is None else self.audit.rigid_energy()
-        try:
+        with contextlib.ExitStack() as stack:
+            for monitor in self._monitors:
+                stack.enter_context(monitor.change())
             yield
-        finally:
-            if self.audit is not None and before is not None:
-                self.audit.shift(self.audit.rigid_energy() - before)
 
     def set_payload(self, body: str, mass: float, offset: Sequence[float] | None = None) -> None:
         """Attach a point mass to a body, replacing its current payload; a reset removes it.
@@ -294,8 +294,8 @@ class MujocoEngine:
         self._observe()
         if self.guard is not None:
             self.guard.reset()
-        if self.audit is not None:
-            self.audit.reset()
+        for monitor in self._monitors:
+            monitor.reset()
 
     def set_pose(self, positions: Mapping[str, float]) -> None:
         """Set joint positions, with everything at rest, and restart the clock.
@@ -330,8 +330,9 @@ class MujocoEngine:
         """
         if n <= 0:
             return
-        if self.audit is not None:
-            self.audit.begin()
+        if self._monitors:  # faster than a loop over none
+            for monitor in self._monitors:
+                monitor.begin()
         try:
             stopped = self._program.run(n)
         finally:
@@ -342,17 +343,17 @@ class MujocoEngine:
 
     def _make_program(self) -> StepProgram:
         """Return the calls of a step. The laws are observed for the ports after the last of n steps."""
-        model, data, audit, guard = self.model, self.data, self.audit, self.guard
-        first, before, after = ([], [], []) if audit is None else (audit.first, audit.before, audit.after)
+        model, data, guard, monitors = self.model, self.data, self.guard, self._monitors
+        first = [call for monitor in monitors for call in monitor.first]
         flush = bound(
             step_and_flush, self._counted, data.qpos, model.nq, data.qvel, model.nv, data.act, model.na,
             data.qacc_warmstart,
         )  # fmt: skip
-        each = [*before, physics(model, data), flush]
+        each = [*(call for monitor in monitors for call in monitor.before), physics(model, data), flush]
         if guard is not None:
             first = [*guard.first, *first]
             each += [guard.check, *guard.remember]
-        each += after
+        each += [call for monitor in monitors for call in monitor.after]
         return StepProgram(first, each, [self._observe], self._stop)
 
     # -- state -----------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ from pliant.cli.checks import refuse_unused
 from pliant.cli.options import option_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import mujoco
 
     from pliant.engine import Engine
@@ -86,6 +88,7 @@ class Film:
 
     label: ClassVar[str] = "film"
     parts: ClassVar[str] = "pictures"
+    recorded: ClassVar[bool] = False
 
     video: Path | None = None
     """Film the robot (.mp4, .gif), without a window."""
@@ -114,12 +117,14 @@ class Film:
         assert self.video is not None
         return FilmBridge(engine, self.video, self.looks(contacts=contacts), wait=wait)
 
-    def replay(self, found: Recording, model: mujoco.MjModel, progress: Progress) -> tuple[FilmReport, tuple[str, ...]]:
+    def replay(
+        self, found: Recording, model: Callable[[], mujoco.MjModel], progress: Progress
+    ) -> tuple[FilmReport, tuple[str, ...]]:
         """Film a recording; return also the joints that were not recorded."""
         from pliant.films.motions import film_recording
 
         assert self.video is not None
-        return film_recording(found, model, self.video, self.looks(), progress)
+        return film_recording(found, model(), self.video, self.looks(), progress)
 
 
 NO_FILM = Film()

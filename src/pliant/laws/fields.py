@@ -61,7 +61,7 @@ class JointField(_Units):
     observed: bool = True
     """Whether the kernel `observe` computes it. The other fields are the references and MuJoCo's joint quantities."""
     sampled: bool = True
-    """Whether a device measures it. The other fields are used only by the energy audit."""
+    """Whether a device measures it. The other fields, terms of a balance of energy, are ports of the engine only."""
 
 
 def _table(*fields: JointField) -> dict[str, JointField]:
@@ -77,7 +77,7 @@ def _own(name: str, unit: str, description: str) -> JointField:
     return JointField(name, unit, description, observed=False)
 
 
-def _audited(name: str, unit: str, description: str, lever: str | None = None) -> JointField:
+def _unsampled(name: str, unit: str, description: str, lever: str | None = None) -> JointField:
     return JointField(name, unit, description, lever, sampled=False)
 
 
@@ -127,41 +127,41 @@ JOINT_FIELDS: dict[str, JointField] = _table(
     JointField("at_stop", "", "1 where a motor stands at a stop"),
     _own("reference_1", "", "first reference in force, unit by mode"),
     _own("reference_2", "", "second reference in force, unit by mode; NaN where the mode has none"),
-    _audited("friction_power", "W", "power lost in the friction of the motors"),
-    _audited("damping_power", "W", "power lost in the damping of the motors"),
-    _audited("copper_power", "W", "power lost in the windings of the motors"),
-    _audited("link_friction_torque", "N m", "friction of the link, against its motion"),
-    _audited("link_loss_power", "W", "power lost in the friction and the damping of the link"),
-    _audited("stored_energy", "J", "energy of the spring and of the inertia of the motors"),
-    _audited("motor_1_friction", "N m", "friction of motor 1, against its motion"),
-    _audited("motor_1_damping", "N m", "damping of motor 1, against its motion"),
-    _audited("motor_1_velocity_limit", "N m", "torque by which the speed limit holds motor 1 back in the step"),
-    _audited("motor_1_stop", "N m", "torque by which a stop holds motor 1 back in the step"),
-    _audited("motor_1_cogging", "N m", "cogging torque of motor 1, against its motion"),
-    _audited("motor_2_friction", "N m", "friction of motor 2 or the lever, against its motion", "N"),
-    _audited("motor_2_damping", "N m", "damping of motor 2 or the lever, against its motion", "N"),
-    _audited(
+    _unsampled("friction_power", "W", "power lost in the friction of the motors"),
+    _unsampled("damping_power", "W", "power lost in the damping of the motors"),
+    _unsampled("copper_power", "W", "power lost in the windings of the motors"),
+    _unsampled("link_friction_torque", "N m", "friction of the link, against its motion"),
+    _unsampled("link_loss_power", "W", "power lost in the friction and the damping of the link"),
+    _unsampled("stored_energy", "J", "energy of the spring and of the inertia of the motors"),
+    _unsampled("motor_1_friction", "N m", "friction of motor 1, against its motion"),
+    _unsampled("motor_1_damping", "N m", "damping of motor 1, against its motion"),
+    _unsampled("motor_1_velocity_limit", "N m", "torque by which the speed limit holds motor 1 back in the step"),
+    _unsampled("motor_1_stop", "N m", "torque by which a stop holds motor 1 back in the step"),
+    _unsampled("motor_1_cogging", "N m", "cogging torque of motor 1, against its motion"),
+    _unsampled("motor_2_friction", "N m", "friction of motor 2 or the lever, against its motion", "N"),
+    _unsampled("motor_2_damping", "N m", "damping of motor 2 or the lever, against its motion", "N"),
+    _unsampled(
         "motor_2_velocity_limit",
         "N m",
         "torque by which the speed limit holds motor 2 or the lever back in the step",
         "N",
     ),
-    _audited("motor_2_stop", "N m", "torque by which a stop holds motor 2 or the lever back in the step", "N"),
-    _audited("motor_2_cogging", "N m", "cogging torque of motor 2 or the lever, against its motion", "N"),
-    _audited("link_damping_torque", "N m", "damping of the link, against its motion"),
-    _audited("branch_torque", "N m", "torque of hysteresis and creep of the spring, against its deflection"),
-    _audited("branch_energy", "J", "energy in hysteresis and creep of the spring"),
-    _audited("tendon_energy", "J", "energy in the tendons of the motors"),
-    _audited("link_offset", "rad", "link angle less that of the spring's end, less the plastic deflection: backlash"),
-    _audited("plastic_deflection", "rad", "permanent deflection of the spring at the link by plastic flow"),
-    _audited("motor_1_offset", "rad", "position of motor 1 less that of the spring's end: backlash and tendon"),
-    _audited("motor_2_offset", "rad", "position of motor 2 less that of the spring's end: backlash and tendon", "m"),
-    _audited("motor_1_output_velocity", "rad/s", "velocity of motor 1 after its elastic gear"),
-    _audited("motor_2_output_velocity", "rad/s", "velocity of motor 2 after its elastic gear", "m/s"),
-    _audited("gear_power", "W", "mean power lost in the elastic gears in the step"),
-    _audited("broken", "N m", "torque at which the spring broke; 0 while it is whole"),
-    _audited("supply_power", "W", "power of the air that the muscles take from their supply"),
-    _audited("valve_power", "W", "power lost in the valves of the muscles, exhaust included"),
+    _unsampled("motor_2_stop", "N m", "torque by which a stop holds motor 2 or the lever back in the step", "N"),
+    _unsampled("motor_2_cogging", "N m", "cogging torque of motor 2 or the lever, against its motion", "N"),
+    _unsampled("link_damping_torque", "N m", "damping of the link, against its motion"),
+    _unsampled("branch_torque", "N m", "torque of hysteresis and creep of the spring, against its deflection"),
+    _unsampled("branch_energy", "J", "energy in hysteresis and creep of the spring"),
+    _unsampled("tendon_energy", "J", "energy in the tendons of the motors"),
+    _unsampled("link_offset", "rad", "link angle less that of the spring's end, less the plastic deflection: backlash"),
+    _unsampled("plastic_deflection", "rad", "permanent deflection of the spring at the link by plastic flow"),
+    _unsampled("motor_1_offset", "rad", "position of motor 1 less that of the spring's end: backlash and tendon"),
+    _unsampled("motor_2_offset", "rad", "position of motor 2 less that of the spring's end: backlash and tendon", "m"),
+    _unsampled("motor_1_output_velocity", "rad/s", "velocity of motor 1 after its elastic gear"),
+    _unsampled("motor_2_output_velocity", "rad/s", "velocity of motor 2 after its elastic gear", "m/s"),
+    _unsampled("gear_power", "W", "mean power lost in the elastic gears in the step"),
+    _unsampled("broken", "N m", "torque at which the spring broke; 0 while it is whole"),
+    _unsampled("supply_power", "W", "power of the air that the muscles take from their supply"),
+    _unsampled("valve_power", "W", "power lost in the valves of the muscles, exhaust included"),
 )
 """All fields by name, in the order of samples and observations."""
 

@@ -161,11 +161,6 @@ class ModelPart(DescribedDevice, Protocol):
         ...
 
     @property
-    def audited(self) -> bool:
-        """Whether the energy audit counts all energy that the part stores."""
-        ...
-
-    @property
     def stiff(self) -> bool:
         """Whether its springs are too stiff for other integrators than ``discrete``."""
         ...
@@ -183,11 +178,6 @@ class PartDefaults:
     """Members of a `ModelPart` that most parts do not need."""
 
     __slots__ = ()
-
-    @property
-    def audited(self) -> bool:
-        """Whether the energy audit counts all energy that the part stores: yes."""
-        return True
 
     @property
     def stiff(self) -> bool:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import mujoco
 
-from pliant.base.figures import html_picture, html_table, png_of_pixels
+from pliant.base.figures import html_picture, html_table
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from pliant.model.description import Description
 
 PICTURE_TIMEOUT = 30.0
@@ -54,4 +56,15 @@ def _picture(robot: Description) -> str:
         pictures, _ = snapshots(model, [data.qpos], timeout=PICTURE_TIMEOUT)
     except Exception:  # whoever looks at a robot that is not finished wants its table, not a traceback
         return ""
-    return html_picture(png_of_pixels(pictures[0]), robot.name or "robot", width=480) if pictures else ""
+    return html_picture(_png(pictures[0]), robot.name or "robot", width=480) if pictures else ""
+
+
+def _png(pixels: np.ndarray) -> bytes:
+    """Return the PNG file of a picture, shape (height, width, 3), uint8."""
+    import io
+
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, format="PNG")
+    return file.getvalue()

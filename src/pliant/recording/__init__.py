@@ -1,6 +1,5 @@
-"""Recordings: the MCAP log of a run, bags of ROS 1 and ROS 2, plots, motions."""
+"""Recordings: the MCAP log of a run, motions, formats of recordings of other programs."""
 
-from pliant.recording.plot import plot_recording
 from pliant.recording.recorder import Recorder
 from pliant.recording.recording import Recording, RecordingWarning, compare, export, read_recording
 
@@ -10,6 +9,5 @@ __all__ = [
     "RecordingWarning",
     "compare",
     "export",
-    "plot_recording",
     "read_recording",
 ]

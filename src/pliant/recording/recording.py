@@ -27,7 +27,6 @@ from pliant.recording.recorder import EVENTS
 from pliant.recording.sample_message import HEAD, value_slices
 
 FORMATS = ("csv", "npz")
-AXES = ("time", "stamp", "seq")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Sequence
@@ -13,11 +14,19 @@ from cyclopts import Parameter
 
 from pliant.base.documents.tables import read_npz
 from pliant.base.errors import PliantError, RecordingError, nearest
-from pliant.cli.checks import check_figure, check_page, refuse_unused
+from pliant.cli.checks import check_page, refuse_unused
 from pliant.cli.messages import say_error
 from pliant.cli.options import VIEW_HOST, Debug, Json, Settings, load_robot, make_bridge, repeated
 from pliant.cli.output import emit, make_console, number, plain, print_table
-from pliant.cli.outputs import FILE_OPTIONS, NO_OUTPUTS, Outputs, asked_files, say_missing
+from pliant.cli.outputs import (
+    NO_FIGURES,
+    NO_OUTPUTS,
+    SHOW_OPTIONS,
+    Figures,
+    Outputs,
+    asked_files,
+    say_missing,
+)  # fmt: skip
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import say_served, say_where
 
@@ -81,8 +90,7 @@ class FileOptions:
 
     export: Path | None = None
     """Write the recording as .csv or .npz."""
-    plot: Path | None = None
-    """Draw the recording (.png, .svg, .pdf)."""
+    figures: Figures = NO_FIGURES
     compare: Path | None = None
     """Compare with another recording, value by value."""
     overwrite: Annotated[bool, Parameter(negative=())] = False
@@ -116,7 +124,7 @@ class ShowOptions:
 
     def __post_init__(self) -> None:
         shown = asked_files(self.outputs) or self.html is not None or self.view
-        showing = f"{', '.join([*FILE_OPTIONS, '--html'])} or --view"
+        showing = f"{', '.join([*SHOW_OPTIONS, '--html'])} or --view"
         refuse_unused(self.robot is not None and not shown, "--robot", showing)
         refuse_unused(self.view_port is not None and not self.view, "--view-port", "--view")
         refuse_unused(self.view_host != VIEW_HOST and not self.view, "--view-host", "--view")
@@ -161,8 +169,8 @@ def replay(
 
     console = make_console(quiet=json)
     only_recordings = (
-        ("--export", files.export), ("--plot", files.plot), ("--compare", files.compare),
-        *((f"--{name}", options.file) for name, options in asked_files(show.outputs).items()),
+        ("--export", files.export), ("--compare", files.compare),
+        *((f"--{name}", options.file) for name, options in asked_files(files.figures, show.outputs).items()),
         ("--html", show.html), ("--view", show.view or None),
     )  # fmt: skip
     given = [option for option, value in only_recordings if value is not None]
@@ -175,12 +183,15 @@ def replay(
     with open_replay(recording) as opened:
         found = opened.source
         done: dict[str, Any] = {"recording": str(recording), "duration": opened.length}
-        code = 0
+        code, drawn = 0, []
         if isinstance(found, Recording):
             done["duration"] = found.duration
             done["complete"] = found.complete
             done["events"] = [{"time": e.time, "event": e.name, **e.values} for e in found.events]
-            code = _write_files(found, files, done)
+            if files.export is not None:
+                done["export"] = _export(found, files.export, overwrite=files.overwrite)
+            drawn, code = _make(found, files.figures, show, console, json, done)
+            code = _compare(found, files.compare, done) or code
             code = _show_robot(found, show, console, json, done) or code
         else:
             for option in given:
@@ -200,56 +211,68 @@ def replay(
     if json:
         emit(done)
     else:
-        _print_end(recording, done, console)
+        _print_end(recording, done, drawn, console)
     return code
 
 
-def _print_end(recording: Path, done: dict[str, Any], console: Console) -> None:
+def _print_end(recording: Path, done: dict[str, Any], drawn: Sequence[str], console: Console) -> None:
     """Print the duration, the files, the end of the replay and the differences."""
     state = "" if done["complete"] else " (incomplete: the recording was cut off; everything written before is there)"
     console.print(f"{recording}: {done['duration']:g} s{state}", soft_wrap=True)
-    for key in ("export", "plot", "html", "published"):
-        if key in done:
-            console.print(f"{key}: {done[key]}", soft_wrap=True)
+    written = {key: f"{key}: {done[key]}" for key in ("export", "html", "published") if key in done}
+    for line in (*filter(None, [written.pop("export", "")]), *drawn, *written.values()):
+        console.print(line, soft_wrap=True)
     if done.get("interrupted"):
         console.print(f"[yellow]interrupted[/yellow] at {done['at']:g} s")
     if "differences" in done:
         _show_differences(done["differences"], console)
 
 
-def _write_files(found: Recording, files: FileOptions, done: dict[str, object]) -> int:
-    """Export, plot and compare a recording; return the exit code."""
-    from pliant import recording
+def _export(found: Recording, path: Path, *, overwrite: bool) -> str:
+    """Export a recording; return the file."""
+    from pliant.recording import export
 
-    if files.plot is not None:
-        check_figure(files.plot, "--plot")
-    if files.export is not None:
-        kind = files.export.suffix.lstrip(".")
-        done["export"] = str(recording.export(found, kind, files.export, overwrite=files.overwrite))
-    if files.plot is not None:
-        recording.plot_recording(found, files.plot)
-        done["plot"] = str(files.plot)
-    if files.compare is None:
+    return str(export(found, path.suffix.lstrip("."), path, overwrite=overwrite))
+
+
+def _compare(found: Recording, other: Path | None, done: dict[str, object]) -> int:
+    """Compare a recording with another one; return the exit code."""
+    if other is None:
         return 0
-    differences = recording.compare(found, files.compare)
+    from pliant.recording import compare
+
+    differences = compare(found, other)
     done["differences"] = [asdict(d) for d in differences]
     return 3 if differences else 0
 
 
-def _show_robot(found: Recording, show: ShowOptions, console: Console, quiet: bool, done: dict[str, object]) -> int:
-    """Film a recording, write it as a page, and show it in the browser; return the exit code."""
-    code = 0
-    for name, options in asked_files(show.outputs).items():
-        model = show.model(found)
+def _make(
+    found: Recording,
+    asked: Figures | Outputs,
+    show: ShowOptions,
+    console: Console,
+    quiet: bool,
+    done: dict[str, object],
+) -> tuple[list[str], int]:
+    """Make files of a recording; return what is printed of them, and the exit code."""
+    lines, code = [], 0
+    for name, options in asked_files(asked).items():
         with Bar(console, options.label, options.parts, shown=not quiet) as bar:
-            outcome, missing = options.replay(found, model, bar)
+            outcome, missing = options.replay(found, functools.partial(show.model, found), bar)
         say_missing(missing, f"in the {options.label}", console)
         done[name] = outcome.as_dict()
-        if not quiet and (line := outcome.line()):
-            console.print(line, soft_wrap=True)
+        lines += filter(None, [outcome.line()])
         if outcome.fault:
             say_error(PliantError(outcome.fault, file=options.file, field=name))
             code = 1
+    return lines, code
+
+
+def _show_robot(found: Recording, show: ShowOptions, console: Console, quiet: bool, done: dict[str, object]) -> int:
+    """Film a recording, write it as a page, and show it in the browser; return the exit code."""
+    lines, code = _make(found, show.outputs, show, console, quiet, done)
+    for line in lines:
+        console.print(line, soft_wrap=True)
     if show.html is not None:
         _page(found, show.html, show.model(found), console, done)
     if show.view:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.recording.plot import save
+from pliant.base.figures import save
 from pliant.shadow.candidates import Compared
 from pliant.shadow.drift import Drift
 

@@ -1,4 +1,4 @@
-"""Files that wings make of a run or a recording, beside the recording and the plot.
+"""Files that wings make of a run or a recording, beside the recording.
 
 A wing declares the options of such a file (`pliant.base.wing.Wing.outputs`) under the name of the option that names the
 file, such as "video"; the names of its further options begin with it. ``pliant run`` and ``pliant replay`` have them.
@@ -34,8 +34,8 @@ class Outcome(Protocol):
         """Return what is printed of the file; "" if there is none."""
         ...
 
-    def as_dict(self) -> dict[str, object] | None:
-        """Return the file for JSON; None if there is none."""
+    def as_dict(self) -> object:
+        """Return the file for JSON: its name, or a dictionary; None if there is none."""
         ...
 
 
@@ -54,16 +54,22 @@ class OutputOptions(Protocol):
     """Name of the file in texts, such as "film"."""
     parts: ClassVar[str]
     """What its progress counts, such as "pictures"."""
+    recorded: ClassVar[bool]
+    """Whether it shows the samples of a recording, which a run makes for it; else it shows the robot as it moves."""
 
     @property
     def file(self) -> Path | None:
         """The file; None if none is asked for."""
         ...
 
-    def follow(self, engine: Engine, *, contacts: bool, wait: bool) -> OutputBridge:
-        """Return what follows a run: with or without contact forces; it may let the run wait, or must keep its pace."""
+    def follow(self, engine: Engine, *, contacts: bool, wait: bool) -> OutputBridge | None:
+        """Return what follows a run: with or without contact forces; it may let the run wait, or must keep its pace. A
+        file that shows samples has none: `replay` makes it of the recording of the run."""
         ...
 
-    def replay(self, found: Recording, model: mujoco.MjModel, progress: Progress) -> tuple[Outcome, tuple[str, ...]]:
-        """Make the file of a recording and its compiled robot; return also the joints that were not recorded."""
+    def replay(
+        self, found: Recording, model: Callable[[], mujoco.MjModel], progress: Progress
+    ) -> tuple[Outcome, tuple[str, ...]]:
+        """Make the file of a recording; return also the joints that it shows at rest, because they were not recorded.
+        ``model`` returns the compiled robot, which may take long."""
         ...

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.errors import PliantError, nearest
+from pliant.base.figures import save
 from pliant.base.numerics import Array, is_number
-from pliant.recording.plot import save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

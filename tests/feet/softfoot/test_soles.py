@@ -2,9 +2,9 @@
 
 import mujoco
 import pytest
+from audited import AuditedEngine
 from tests.helpers.softfoot_rigs import contacts, press
 
-from pliant.engine import MujocoEngine
 from pliant.feet.model.soles import fit_soles, hold_soles, measure_soles
 from pliant.feet.softfoot import SoftFootOptions, softfoot
 
@@ -126,7 +126,7 @@ def test_a_robot_keeps_a_larger_ratio_of_friction():
 
 def test_soles_take_energy_in_an_impact_and_the_audit_has_it():
     model = sliding_foot(1e-4)
-    engine = MujocoEngine(model, audit=True)
+    engine = AuditedEngine(model)
     engine.data.qpos[model.joint("up").qposadr[0]] = 0.02
     engine.step(3000)
     balance = engine.audit.balance()

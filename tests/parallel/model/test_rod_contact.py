@@ -5,10 +5,10 @@ import dataclasses
 import mujoco
 import numpy as np
 import pytest
+from audited import AuditedEngine
 from daily import by_day
 
 from pliant.base.spatial import pose
-from pliant.engine import MujocoEngine
 from pliant.parallel.model import build_parallel, mechanism_of, settle
 from pliant.parallel.model.rod_contact import segment_distances
 from pliant.rods import BaseJoint, ContinuumParallelRobot, DistalJoint, Limb, Plate, RobotDescription, Rod, Round
@@ -115,7 +115,7 @@ def test_the_force_on_one_rod_is_that_on_the_other_reversed(start):
 
 
 def test_the_energy_balance_of_rods_that_meet_closes(start):
-    engine = MujocoEngine(build_parallel(start.robot, start=start, segments=12), audit=True)
+    engine = AuditedEngine(build_parallel(start.robot, start=start, segments=12))
     touched = 0
     for k in range(1200):
         part = min(1.0, k * 1e-3)

@@ -23,7 +23,7 @@ HAND = SimpleNamespace(client=object())
 @pytest.fixture(scope="module")
 def robot():
     loaded = load("2RR")
-    engine = MujocoEngine(loaded, audit=False, check=False)
+    engine = MujocoEngine(loaded, check=False)
     (device,) = (d for d in make_devices(loaded) if hasattr(d, "robot"))
     device.attach(engine)
     return engine, device

@@ -49,8 +49,8 @@ class ArmPlant:
         friction: whether the identified friction acts on the joints.
         static_friction: bandwidth of the joints' torque loops, beside which static friction acts too [rad/s]; None: no
             static friction.
-        friction_torque: array for the friction of each step, shape (nv,) [N m], that the energy audit reads; None: one
-            of its own.
+        friction_torque: array for the friction of each step, shape (nv,) [N m], such as `MujocoState.motor_friction`;
+            None: one of its own.
 
     Raises:
         ModelError: the model has no arm of that name.

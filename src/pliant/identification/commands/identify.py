@@ -248,7 +248,7 @@ def identify(
     import json as json_module
 
     if figure is not None:
-        from pliant.recording.plot import save
+        from pliant.base.figures import save
 
         save(found.figure(), figure)
     try:

@@ -169,11 +169,6 @@ class ParallelMechanism(PartDefaults):
         """Whether it needs the integrator ``discrete``: yes."""
         return True
 
-    @property
-    def audited(self) -> bool:
-        """Whether the energy audit counts all energy of the rods; it does not count that of a flex."""
-        return self.options.variant != "flex"
-
     def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
         """Refuse a flex.
 

@@ -4,8 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
+from audited import AuditedEngine
 
-from pliant.engine import MujocoEngine
 from pliant.learn.compliance import Budget, Claim, run_benchmark
 from pliant.learn.compliance.episodes import Episodes
 from pliant.learn.compliance.task import register_task
@@ -31,7 +31,7 @@ def test_a_joint_that_lets_the_mass_fall_has_the_error_of_a_hanging_link():
 
 
 def test_the_power_that_is_summed_is_that_of_the_energy_audit():
-    engine = MujocoEngine(build_catcher(), audit=True)
+    engine = AuditedEngine(build_catcher())
     engine.set_pose({"joint": LEVEL})
     engine.port("joint/reference_1")[:] = LEVEL + 0.3
     work = 0.0

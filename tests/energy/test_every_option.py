@@ -13,10 +13,10 @@ import daily
 import mujoco
 import numpy as np
 import pytest
+from audited import AuditedEngine
 from pendulum import LAWS, PENDULUM, PERIOD, references
 
 from pliant.base.errors import DivergedError
-from pliant.engine import MujocoEngine
 from pliant.engine.program import StepProgram
 from pliant.laws import PID, SEA, CompliantActuator, DCMotor, Mode
 from pliant.laws.compile import bound
@@ -214,7 +214,7 @@ def play(engine, given):
 def balance_of(law, mode, names, dt):
     """Return the energy balance of a period with some options."""
     robot = robot_of(law, mode, names, dt)
-    engine = MujocoEngine(robot, audit=True, check=False)
+    engine = AuditedEngine(robot, check=False)
     n = round(PERIOD / dt)
     given = np.array(references(law, mode, dt * (1.0 + np.arange(n))))[: robot.actuators["joint"].commands]
     play(engine, given)
@@ -296,7 +296,7 @@ def free_motor(**options):
     motor = DCMotor(damping=0.0, friction=PreslidingFriction(torque=0.0), **options)
     robot = Robot(mujoco.MjSpec.from_string(PENDULUM.format(dt=1e-3)))
     robot.add_actuator("joint", CompliantActuator(SEA(k=0.0), mode=Mode.MOTOR_TORQUES, motor_1=motor))
-    return MujocoEngine(robot, audit=True, check=False)
+    return AuditedEngine(robot, check=False)
 
 
 def test_a_speed_limit_takes_what_the_motor_supplies_at_the_limit():
@@ -324,7 +324,7 @@ def test_a_delayed_reference_of_an_ideal_motor_does_the_work_of_a_prompt_one(ste
     for delay in (0.0, steps * 1e-3):
         robot = Robot(mujoco.MjSpec.from_string(PENDULUM.format(dt=1e-3)))
         robot.add_actuator("joint", CompliantActuator(SEA(k=10.0), mode=Mode.SPRING_REFS, command_delay=delay))
-        engine = MujocoEngine(robot, audit=True, check=False)
+        engine = AuditedEngine(robot, check=False)
         engine.port("joint/reference_1")[0] = 0.2  # a jump: 10 x 0.2^2 / 2
         engine.step(100 if delay == 0.0 else 100 + steps)
         found.append(engine.audit.balance())

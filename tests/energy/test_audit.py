@@ -3,11 +3,13 @@
 import mujoco
 import numpy as np
 import pytest
+from audited import AuditedEngine
 from daily import robots_by_day
 
 from pliant import load
 from pliant.base.errors import MissingDependency
 from pliant.devices import make_devices
+from pliant.energy.audit import EnergyAudit, audit_of
 from pliant.engine import MujocoEngine
 from pliant.franka.device.arm import FrankaArm
 from pliant.parallel.model import MechanismState, find_mechanism
@@ -19,7 +21,7 @@ DT = 1e-3
 
 def engine_of(xml, integrator="implicitfast", dt=DT):
     text = f'<mujoco><option timestep="{dt}" integrator="{integrator}" gravity="0 0 0"/>{xml}</mujoco>'
-    return MujocoEngine(mujoco.MjModel.from_xml_string(text), audit=True)
+    return AuditedEngine(mujoco.MjModel.from_xml_string(text))
 
 
 def slider(joint="", rest=""):
@@ -132,7 +134,7 @@ def test_the_balance_closes_while_a_servo_enters_and_leaves_the_limit_of_its_joi
     wrong = []
     for dt in (5e-4, 2.5e-4):
         text = f'<mujoco><option timestep="{dt}" integrator="{integrator}"/>{body}</mujoco>'
-        engine = MujocoEngine(mujoco.MjModel.from_xml_string(text), audit=True)
+        engine = AuditedEngine(mujoco.MjModel.from_xml_string(text))
         limited = 0
         for k in range(round(1.0 / dt)):
             engine.port("p/control")[0] = 1.5 * np.sin(4.0 * k * dt)
@@ -164,7 +166,7 @@ def test_compensation_of_gravity_by_actuators_counts_only_where_it_acts(rest, di
         f'<worldbody><body gravcomp="1"><joint name="a" type="hinge" axis="0 1 0" actuatorgravcomp="true" {limit}/>'
         f'<geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0" mass="1"/></body></worldbody>{rest}</mujoco>'
     )
-    engine = MujocoEngine(mujoco.MjModel.from_xml_string(xml), audit=True)
+    engine = AuditedEngine(mujoco.MjModel.from_xml_string(xml))
     engine.step(400)
     balance = engine.audit.balance()
     fell = abs(engine.data.qpos[0])
@@ -268,7 +270,7 @@ def move_joints(simulation, duration):
 def move_rods(robot, steps):
     """Move the actuated joints of a parallel robot and pull at its plate; return the balance."""
     mechanism = find_mechanism(robot)
-    engine = MujocoEngine(robot, audit=True)
+    engine = AuditedEngine(robot)
     state = MechanismState(mechanism, engine.model, engine.data)
     start = state.joints()
     wrench = np.zeros_like(mechanism.solution.wrench)
@@ -285,7 +287,7 @@ def balance_of(name):
     robot = load(name)
     if find_mechanism(robot) is not None:
         return move_rods(robot, 80)
-    engine = MujocoEngine(robot, audit=True)
+    engine = AuditedEngine(robot)
     with Simulation(engine, make_devices(robot)) as simulation:
         simulation.start()
         if engine.compliant_joints():
@@ -318,3 +320,23 @@ def test_the_work_of_spools_that_change_the_length_of_rods_is_counted():
     assert abs(balance.motors) > 0.1 * balance.throughput
     # What the integrator takes from the springs of the rods' tendons; without it the balance would not close.
     assert balance.integrator > 0.02 * balance.throughput
+
+
+FLEX = (
+    '<worldbody><flexcomp name="cloth" type="grid" count="3 3 1" spacing="0.1 0.1 0.1" dim="2" radius="0.01">'
+    "{}</flexcomp></worldbody>"
+)
+
+
+@pytest.mark.parametrize(
+    ("inside", "counted"),
+    [
+        ('<elasticity young="1e3" poisson="0.2" thickness="0.01" elastic2d="both"/>', False),
+        ('<edge equality="true"/>', True),
+    ],
+    ids=["elastic", "constrained"],
+)
+def test_a_model_whose_flex_stores_energy_has_no_balance(inside, counted):
+    text = f'<mujoco><option timestep="1e-3"/>{FLEX.format(inside)}</mujoco>'
+    audit = audit_of(MujocoEngine(mujoco.MjModel.from_xml_string(text)))
+    assert isinstance(audit, EnergyAudit) == counted

@@ -1,90 +1,28 @@
-"""Energy audit of a run: supplied, stored and dissipated energy, and the balance error."""
+"""Energy audit of a run: the monitor that adds up supplied, stored and dissipated energy."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.engine import audit_kernels as kernels
-from pliant.engine.callbacks import observer
+from pliant.energy import kernels
+from pliant.energy.balance import EnergyBalance
+from pliant.engine.base import mujoco_state
+from pliant.engine.callbacks import addresses, observer
+from pliant.engine.monitor import Monitor
 from pliant.laws import layout as at
 from pliant.laws.compile import BoundKernel, bound
 
 if TYPE_CHECKING:
     import mujoco
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnergyBalance:
-    """Energies of a run [J]. Work done on the robot is positive; losses are positive."""
-
-    motors: float
-    """Mechanical work of the motors' torques (modes 4 to 6), of torques applied to the link (modes 0, 1), and of all
-    actuators that are not compliant joints: arm motors, servos of parallel robots, MuJoCo's own actuators. Only the
-    torque that remains after the torque limits of the joints is counted. With muscles, also the work that the air from
-    their supply can do against the ambient air."""
-    references: float
-    """Work of moving references in modes 2 and 3, where the motors are ideal."""
-    external: float
-    """Work of external torques and wrenches, and of MuJoCo's gravity compensation of single bodies."""
-    stored: float
-    """Change of kinetic, potential, spring and motor energy. Energy in friction bristles counts as friction loss."""
-    motor_friction: float
-    """Loss in the presliding friction of the motors, and in friction that a device includes in a motor's torque."""
-    motor_damping: float
-    """Loss in the viscous friction of the motors."""
-    velocity_limit: float
-    """Kinetic energy that the speed limit of the motors takes (``limit_velocity``)."""
-    motor_stops: float
-    """Energy that the stops of the motors take in impacts (``min_position``, ``max_position``)."""
-    cogging: float
-    """Work against the cogging of the motors, 0 over a period of it."""
-    transmission: float
-    """Loss in backlash, tendons and elastic gears between motors, springs and links."""
-    spring_losses: float
-    """Loss in hysteresis, creep, plastic flow and breakage of the springs."""
-    valves: float
-    """Loss in the valves of muscles, the air that flows out included."""
-    link_losses: float
-    """Loss in the friction and damping that the actuators apply to the link."""
-    joint_damping: float
-    """Loss in the viscous damping of the joints and in other passive forces of the model."""
-    constraints: float
-    """Loss in joint friction, joint limits and contacts."""
-    integrator: float
-    """Loss by the order of evaluation in a step: numerical damping of the springs of joints and tendons by MuJoCo's
-    integrator ``discrete``, and in modes 5 and 6 the work of the torque that the link gets from a spring because it is
-    evaluated at the motor positions of the next step, as in the original toolbox. Negative where a step adds energy."""
-    copper: float
-    """Heat in the motor windings; not part of the mechanical balance."""
-
-    @property
-    def residual(self) -> float:
-        """Energy balance error [J], caused by the time integration: supplied less lost less stored energy."""
-        supplied = self.motors + self.references + self.external
-        lost = self.motor_friction + self.motor_damping + self.velocity_limit + self.motor_stops + self.cogging
-        lost += self.transmission + self.spring_losses
-        lost += self.valves
-        lost += self.link_losses + self.joint_damping + self.constraints
-        return supplied - lost - self.integrator - self.stored
-
-    throughput: float = 0.0
-    """Sum of the magnitudes of all exchanges over the run [J]."""
-
-    @property
-    def relative(self) -> float:
-        """Residual divided by throughput; 0 if nothing moved."""
-        return abs(self.residual) / self.throughput if self.throughput > 1e-12 else 0.0
-
-    def as_dict(self) -> dict[str, float]:
-        """Return all terms, with ``residual`` and ``relative``, as a dictionary for JSON."""
-        return {**asdict(self), "residual": self.residual, "relative": self.relative}
+    from pliant.engine import MujocoState
 
 
-class EnergyAudit:
+class EnergyAudit(Monitor):
     """Accumulate the energy balance of one simulation, step by step.
 
     The work of a torque in a step is its value times step length times the mean of the velocities before and after the
@@ -103,18 +41,21 @@ class EnergyAudit:
     work.
 
     Args:
-        model: the compiled model.
-        data: its state.
-        where: addresses of the compliant actuators, as returned by `pliant.engine.callbacks.addresses`.
-        friction: friction that devices subtract from motor torques, per degree of freedom; a live array of shape
-            (nv,) [N m].
+        engine: the engine; `MujocoEngine.add_monitor` lets it follow the steps.
+
+    Example:
+        >>> engine = MujocoEngine(robot)
+        >>> audit = engine.add_monitor(EnergyAudit(engine))
     """
 
-    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray, *, friction: np.ndarray) -> None:
+    def __init__(self, engine: MujocoState) -> None:
         import mujoco
 
+        engine = mujoco_state(engine, "EnergyAudit")
+        model, data = engine.model, engine.data
+        where = addresses(model)
         self._probe = mujoco.MjData(model)
-        self._friction = friction
+        self._friction = engine.motor_friction
         self._model, self._data = model, data
         self._dt = float(model.opt.timestep)
         modes = model.actuator_user[where[:, 0], at.P_MODE] if where.size else np.zeros(0)
@@ -141,11 +82,8 @@ class EnergyAudit:
         account_after = bound(kernels.audit_after, joints, self._span, forces, data.actuator_force)
         model_work = self._prepare_model(where)
         self.first: list[BoundKernel] = [observe, account_before, start]
-        """Calls before the first of some steps: devices may have changed the references."""
         self.before: list[BoundKernel] = []
-        """Calls of each step before MuJoCo's."""
         self.after: list[BoundKernel] = [observe, account_after]
-        """Calls of each step after MuJoCo's."""
         then: list[BoundKernel] = []
         lines = _delay_lines(model, where, modes)
         if lines.size:
@@ -277,19 +215,22 @@ class EnergyAudit:
         self._sums[kernels.STORED] = self._first_stored = float(self._observed[:, at.O_STORED_ENERGY].sum())
         self._first_rigid, self._first_tendons = None, 0.0
 
-    def shift(self, energy: float) -> None:
-        """Exclude from the balance the energy [J] of bodies that a device has added to the model."""
-        if self._first_rigid is not None:
-            self._first_rigid += energy
-
     def begin(self) -> None:
         """Take the energy of the bodies before the first step."""
         if self._first_rigid is None:  # devices have put the robot where it starts
             self._first_rigid, self._first_tendons = self._energies()
 
-    def rigid_energy(self) -> float:
-        """Return the kinetic plus potential energy of the bodies in the current state [J]."""
-        return self._energies()[0]
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Exclude from the balance the energy that a device adds to the bodies or takes from them."""
+        if self._first_rigid is None:
+            yield
+            return
+        before = self._energies()[0]
+        try:
+            yield
+        finally:
+            self._first_rigid += self._energies()[0] - before
 
     def _energies(self) -> tuple[float, float]:
         """Return the kinetic plus potential energy in the current state, and the part of the tendons' springs [J]."""
@@ -334,6 +275,22 @@ class EnergyAudit:
             copper=float(w[kernels.COPPER]),
             throughput=float(w[kernels.THROUGHPUT]),
         )
+
+    def line(self) -> str:
+        """Return the balance as one line; "" if nothing moved."""
+        balance = self.balance()
+        return balance.line() if balance.throughput > 1e-6 else ""
+
+    def as_dict(self) -> dict[str, float]:
+        """Return all terms of the balance."""
+        return self.balance().as_dict()
+
+
+def audit_of(engine: MujocoState) -> EnergyAudit | None:
+    """Return the audit of an engine; None for a model with an elastic flex, whose energy it does not count."""
+    model = engine.model
+    elastic = model.flex_stiffness.any() or model.flex_bending.any() or model.flex_edgestiffness.any()
+    return None if elastic else EnergyAudit(engine)
 
 
 def _ints(values: Sequence[int] | np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Plots of a recording: one figure in the style of the reports."""
+"""The figure of a recording: one column of panels for each device."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def plot_recording(
         RecordingError: the recording cannot be read, a device is unknown, there is nothing to plot, or the file cannot
             be written.
     """
-    from pliant.base.figures import label, legend, new_figure, thin
+    from pliant.base.figures import label, legend, new_figure, save, thin
 
     recording = source if isinstance(source, Recording) else read_recording(source)
     names = default_devices(recording) if devices is None else list(devices)
@@ -117,26 +117,6 @@ def plot_recording(
     if output is not None:
         save(figure, output, overwrite=overwrite)
     return figure
-
-
-def save(figure: Figure, output: str | Path, *, overwrite: bool = True) -> None:
-    """Write a figure to a file, whose suffix selects the format (.png, .svg, .pdf).
-
-    Raises:
-        RecordingError: the file exists and ``overwrite`` is False, or cannot be written.
-    """
-    from pliant.base.figures import saving
-
-    path = Path(output)
-    if path.exists() and not overwrite:
-        raise RecordingError("the file exists; replace it with --overwrite, or name another", file=path)
-    try:
-        with saving():
-            figure.savefig(path, dpi=150, facecolor="white")
-    except OSError as error:
-        raise RecordingError(f"the figure cannot be written: {error.strerror}", file=path) from None
-    except ValueError as error:
-        raise RecordingError(f"the figure cannot be written: {error}", file=path) from None
 
 
 def widen(axis: Axes, lines: list[Line]) -> None:
