@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from pliant.franka.robots import kinematics
-from pliant.franka.wire import fci
 from pliant.franka.testing_client import FciClient
+from pliant.franka.wire import fci
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 
