@@ -49,7 +49,7 @@ TAKERS = _takers()
 
 def test_the_sweep_finds_what_takes_a_robot():
     names = {name for name, *_ in TAKERS}
-    assert {"pliant.devices.ImuDevice", "pliant.engine.MujocoEngine", "pliant.simulation.Simulation"} <= names
+    assert {"pliant.sensors.ImuDevice", "pliant.engine.MujocoEngine", "pliant.simulation.Simulation"} <= names
     assert len(names) > 25
 
 

@@ -15,10 +15,7 @@ from pliant.devices.base import (
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.factory import make_devices
-from pliant.devices.force_torque import ForceTorqueDevice
-from pliant.devices.imu import ImuDevice
 from pliant.devices.kinds import device_for
-from pliant.devices.laser import LaserDevice
 from pliant.devices.native_actuator import NativeActuator
 from pliant.devices.sensors import SensorDevice
 
@@ -29,9 +26,6 @@ __all__ = [
     "Device",
     "DeviceBase",
     "FieldInfo",
-    "ForceTorqueDevice",
-    "ImuDevice",
-    "LaserDevice",
     "Mailbox",
     "Mount",
     "NativeActuator",

@@ -20,6 +20,7 @@ from pliant.ros.bridge.camera import serve_camera
 from pliant.ros.bridge.interfaces import INTERFACES
 from pliant.ros.bridge.options import RosOptions
 from pliant.ros.bridge.send_rate import SendRate
+from pliant.ros.bridge.sensors import covariance
 from pliant.ros.bridge.tf import sensor_frames
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.ros1.graph import QUEUE_BYTES, Publication
@@ -92,6 +93,13 @@ class Bench:
 
 # ---------------------------------------------------------------------------- inertial units
 @pytest.mark.parametrize("version", [1, 2])
+def test_covariances_are_made_from_the_noise():
+    assert covariance(None) == [0.0] * 9
+    np.testing.assert_allclose(
+        covariance(Noise(std=(0.1, 0.2, 0.3), bias=0.1)), np.diag([0.02, 0.05, 0.10]).ravel(), rtol=1e-14
+    )
+
+
 def test_an_inertial_unit_is_an_imu_with_the_covariances_of_its_noise(version):
     described = Imu(
         name="imu",

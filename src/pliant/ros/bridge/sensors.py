@@ -6,13 +6,23 @@ import numpy as np
 
 from pliant.devices.base import SampleSource
 from pliant.devices.fields import Values
-from pliant.devices.imu import covariance
+from pliant.model.noise import Noise
 from pliant.ros.bridge.joint_state import joint_state
 from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 
 _LASER_LIMITS = ("min_angle", "max_angle", "min_range", "max_range")
+
+
+def covariance(noise: Noise | None) -> list[float]:
+    """Return the 3 x 3 covariance of independent axes, row by row, as messages carry it.
+
+    Args:
+        noise: of the three axes; None for none.
+    """
+    variances = noise.variances(3) if noise is not None else [0.0] * 3
+    return [variances[i // 3] if i % 4 == 0 else 0.0 for i in range(9)]
 
 
 def serve_imu(topics: RosTopics, name: str, device: SampleSource) -> None:

@@ -11,7 +11,6 @@ from pliant.devices.base import DeviceOptions, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
 from pliant.engine.base import Engine
-from pliant.model.noise import Noise
 from pliant.model.robot import Robot
 from pliant.model.sensors import Imu
 
@@ -76,13 +75,3 @@ def _turned(q: np.ndarray, turn: np.ndarray) -> np.ndarray:
     out /= np.linalg.norm(out)
     out.flags.writeable = False
     return out
-
-
-def covariance(noise: Noise | None) -> list[float]:
-    """Return the 3 x 3 covariance of independent axes, row by row, as messages carry it.
-
-    Args:
-        noise: of the three axes; None for none.
-    """
-    variances = noise.variances(3) if noise is not None else [0.0] * 3
-    return [variances[i // 3] if i % 4 == 0 else 0.0 for i in range(9)]

@@ -7,9 +7,9 @@ import pytest
 from pliant.base.errors import ModelError
 from pliant.base.spatial import rotation_from_quaternion, rotation_from_rpy
 from pliant.devices import make_devices
-from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.engine import MujocoEngine
 from pliant.model import ForceTorque, Noise, Robot
+from pliant.sensors import ForceTorqueDevice
 from pliant.simulation import Simulation
 
 G = 9.81

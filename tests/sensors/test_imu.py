@@ -9,9 +9,9 @@ import pytest
 from pliant.base.errors import DeviceError, ModelError
 from pliant.devices import make_devices
 from pliant.devices.base import Mount
-from pliant.devices.imu import ImuDevice, covariance
 from pliant.engine import MujocoEngine
 from pliant.model import Imu, Noise, Robot
+from pliant.sensors import ImuDevice
 
 G = 9.81
 TURNTABLE = """
@@ -172,13 +172,6 @@ def test_a_disabled_one_is_not_made_and_adds_nothing_to_the_model():
     robot.set("imu.enabled", "true")
     assert [device.name for device in make_devices(robot)] == ["imu"]
     assert robot.compile().nsensor == 3
-
-
-def test_covariances_are_made_from_the_noise():
-    assert covariance(None) == [0.0] * 9
-    np.testing.assert_allclose(
-        covariance(Noise(std=(0.1, 0.2, 0.3), bias=0.1)), np.diag([0.02, 0.05, 0.10]).ravel(), rtol=1e-14
-    )
 
 
 def test_a_model_without_its_sensors_is_refused():
