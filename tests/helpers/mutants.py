@@ -28,7 +28,8 @@ import mutant_runner
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
-    "model", "laws", "devices", "camera", "objects", "rods", "parallel", "tendons", "tubes", "control", "feet/model",
+    "model", "laws", "muscles", "spring_tables", "symbolic", "devices", "sensors", "camera", "objects", "rods",
+    "parallel", "tendons", "tubes", "control", "feet/model",
 )  # fmt: skip
 """What is broken; each room gives the same number of mutants."""
 PRESENTATION = (
@@ -38,6 +39,7 @@ PRESENTATION = (
 """What only draws, prints or serves a page."""
 INTERPRETED = {
     "src/pliant/laws/": ("tests/laws/test_*.py",),
+    "src/pliant/muscles/kernels.py": ("tests/muscles/test_kernels.py", "tests/muscles/test_law.py"),
     "src/pliant/rods/kernels/": ("tests/rods/test_kernels.py", "tests/rods/test_layout.py", "tests/rods/test_rod_*.py"),
     "src/pliant/camera/kernels.py": ("tests/camera/test_kernels.py",),
 }

@@ -159,7 +159,7 @@ def _experiments() -> list[str]:
     parts = []
     for listed in list_experiments():
         kind = find_experiment(listed.name).options_class
-        if kind.__module__.startswith("pliant.papers.") and describe(kind):
+        if kind.__module__.startswith("pliant.") and describe(kind):
             parts.append(f"## {listed.name}\n\n{markdown_table(kind)}\n")
     return parts
 

@@ -1,6 +1,12 @@
 """Energy balance of a run."""
 
-from pliant.energy.audit import EnergyAudit
-from pliant.energy.balance import EnergyBalance
+from pliant.base.lazy import lazy_names
 
-__all__ = ["EnergyAudit", "EnergyBalance"]
+_EXPORTS: dict[str, str] = {
+    "EnergyAudit": "pliant.energy.audit",
+    "EnergyBalance": "pliant.energy.balance",
+}
+
+__all__ = [*_EXPORTS]
+
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

@@ -1,5 +1,11 @@
 """Figures of recordings."""
 
-from pliant.plots.figure import plot_recording
+from pliant.base.lazy import lazy_names
 
-__all__ = ["plot_recording"]
+_EXPORTS: dict[str, str] = {
+    "plot_recording": "pliant.plots.figure",
+}
+
+__all__ = [*_EXPORTS]
+
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

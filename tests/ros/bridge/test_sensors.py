@@ -92,7 +92,6 @@ class Bench:
 
 
 # ---------------------------------------------------------------------------- inertial units
-@pytest.mark.parametrize("version", [1, 2])
 def test_covariances_are_made_from_the_noise():
     assert covariance(None) == [0.0] * 9
     np.testing.assert_allclose(
@@ -100,6 +99,7 @@ def test_covariances_are_made_from_the_noise():
     )
 
 
+@pytest.mark.parametrize("version", [1, 2])
 def test_an_inertial_unit_is_an_imu_with_the_covariances_of_its_noise(version):
     described = Imu(
         name="imu",
