@@ -81,20 +81,18 @@ class EnergyAudit(Monitor):
         forces = kernels.JointForces(data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint)
         account_after = bound(kernels.audit_after, joints, self._span, forces, data.actuator_force)
         model_work = self._prepare_model(where)
-        self.first: list[BoundKernel] = [observe, account_before, start]
-        self.before: list[BoundKernel] = []
-        self.after: list[BoundKernel] = [observe, account_after]
-        then: list[BoundKernel] = []
+        before: list[BoundKernel] = []
+        after, then = [observe, account_after], list[BoundKernel]()
         lines = _delay_lines(model, where, modes)
         if lines.size:
             # The next references have arrived at the spring: it is evaluated with those of this step.
             delayed = np.zeros(lines.size)
-            self.before.append(bound(kernels.take_places, data.act, lines, lines.size, delayed))
+            before.append(bound(kernels.take_places, data.act, lines, lines.size, delayed))
             swap = bound(kernels.swap_places, data.act, lines, lines.size, delayed)
-            self.after = [swap, observe, account_after, swap]
+            after = [swap, observe, account_after, swap]
             then = [observe, account_before, start]
         if self._sprung:
-            self.before.append(bound(kernels.copy_numbers, data.qpos, model.nq, self._qpos))
+            before.append(bound(kernels.copy_numbers, data.qpos, model.nq, self._qpos))
         wrenches = kernels.WrenchForces(
             wrenches=data.xfrc_applied,
             size=data.xfrc_applied.size,
@@ -104,7 +102,9 @@ class EnergyAudit(Monitor):
             applied=data.qfrc_applied,
             actuator=data.qfrc_actuator,
         )
-        self.after += [*model_work, bound(kernels.audit_wrenches, wrenches, self._span), *then]
+        self.first = (observe, account_before, start)
+        self.before = before
+        self.after = (*after, *model_work, bound(kernels.audit_wrenches, wrenches, self._span), *then)
         self.reset()
 
     def _prepare_model(self, where: np.ndarray) -> list[BoundKernel]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -115,10 +115,13 @@ def _flat_foot(ankle: mujoco.MjsBody, pad: StandingOptions | None) -> None:
     middle, half = 0.5 * (rear + front), 0.5 * (front - rear)
     foot = ankle.add_body(name="foot")
     set_inertia(foot, mass, [2e-3, 5e-3, 5e-3])
-    contact = {"contype": 1, "conaffinity": 2} if pad is None else {"contype": 0, "conaffinity": 0}
-    plate = {"type": mujoco.mjtGeom.mjGEOM_BOX, "material": "metal", "mass": 0.0}
+    contype, conaffinity = (1, 2) if pad is None else (0, 0)
+    plate: dict[str, Any] = {"type": mujoco.mjtGeom.mjGEOM_BOX, "material": "metal", "mass": 0.0}
     bottom = -ANKLE_HEIGHT + thickness
-    foot.add_geom(name="sole", size=[half, half_width, 0.005], pos=[middle, 0.0, bottom + 0.005], **plate, **contact)
+    foot.add_geom(
+        name="sole", size=[half, half_width, 0.005], pos=[middle, 0.0, bottom + 0.005], **plate,
+        contype=contype, conaffinity=conaffinity,
+    )  # fmt: skip
     foot.add_geom(
         name="leg", size=[0.02, 0.02, 0.5 * (-bottom - 0.01)], pos=[0.0, 0.0, 0.5 * (bottom + 0.01)], **plate,
         contype=0, conaffinity=0,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -108,7 +108,7 @@ class Replay:
         ready: Callable[[], bool] | None = None,
         before_stop: Callable[[], None] | None = None,
         wall: WallClock = WALL_CLOCK,
-    ) -> Iterator[Sample]:
+    ) -> Generator[Sample, None, None]:
         """Yield the samples, each at its time, after the bridges got it.
 
         Args:
@@ -164,7 +164,7 @@ class Replay:
         ready: Callable[[], bool] | None,
         before_stop: Callable[[], None] | None,
         wall: WallClock,
-    ) -> Iterator[Sample]:
+    ) -> Generator[Sample, None, None]:
         first, last = span
         clock, sleep = wall.clock, wall.sleep
         started: list[Bridge] = []
@@ -273,7 +273,7 @@ def open_replay(source: str | Path | Recording | ForeignRecording) -> Replay:
 
 def replay(
     source: str | Path | Recording | ForeignRecording, *, bridges: Iterable[Bridge] = (), **options: Any
-) -> Iterator[Sample]:
+) -> Generator[Sample, None, None]:
     """Yield the samples of a recording, at a chosen speed, and publish them on bridges; see `Replay.play`.
 
     Args:
