@@ -1,10 +1,12 @@
 """SIGTERM and SIGHUP do what Ctrl-C does."""
 
+import ctypes
 import os
 import signal
 import subprocess
 import sys
 import threading
+import weakref
 
 import pytest
 from daily import by_day
@@ -91,6 +93,39 @@ def test_an_import_that_catches_everything_does_not_lose_the_interrupt(interrupt
         __import__("swallowing")
         threading.Event().wait(30.0)
     assert sys.modules["swallowing"].told == "later"
+
+
+class Finalized:
+    def __init__(self, call):
+        self.call = call
+
+    def __del__(self):
+        self.call()
+
+
+def in_a_finalizer(call):
+    Finalized(call)
+
+
+def in_the_callback_of_a_weak_reference(call):
+    target = set[int]()
+    reference = weakref.ref(target, lambda _: call())
+    del target
+    assert reference() is None
+
+
+def in_a_callback_from_c(call):
+    ctypes.CFUNCTYPE(None)(call)()
+
+
+@pytest.mark.parametrize("number", termination.ENDING)
+@pytest.mark.parametrize("ignoring", [in_a_finalizer, in_the_callback_of_a_weak_reference, in_a_callback_from_c])
+def test_an_interrupt_where_python_ignores_it_comes_again(interrupted, ignoring, number, capsys):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with signals_as_interrupt(), pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the wait is where it comes
+        ignoring(lambda: signal.raise_signal(number))
+        threading.Event().wait(5.0)
+    assert "ignored" not in capsys.readouterr().err
 
 
 STUCK = """

@@ -43,7 +43,8 @@ def signals_as_interrupt() -> Iterator[None]:
     A shell without job control starts its background jobs with SIGINT ignored, and Python then installs no handler of
     its own. SIGTERM, which ``kill`` and service managers send, and SIGHUP, which a closed terminal causes, would end
     the process at once and leave ports registered. SIGHUP stays ignored if it was, because only ``nohup`` and the like
-    ask for that. In forked processes, SIGTERM and SIGHUP keep their default action.
+    ask for that. In forked processes, SIGTERM and SIGHUP keep their default action. An interrupt that Python ignores,
+    because it arrives in a callback of a weak reference or in a finalizer, is repeated.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -69,9 +70,19 @@ def signals_as_interrupt() -> Iterator[None]:
         else:
             wanted = found if number != signal.SIGTERM and found == signal.SIG_IGN else ended
         before[number] = signal.signal(number, wanted)
+    usual_hook = sys.unraisablehook
+
+    def ignored(fault: sys.UnraisableHookArgs) -> None:
+        if issubclass(fault.exc_type, KeyboardInterrupt):
+            _interrupt_again()
+        else:
+            usual_hook(fault)
+
+    sys.unraisablehook = ignored
     try:
         yield
     finally:
+        sys.unraisablehook = usual_hook
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
@@ -89,6 +100,10 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
         _deferred.clear()
         raise KeyboardInterrupt
     _deferred.append(now)
+    _interrupt_again()
+
+
+def _interrupt_again() -> None:
     timer = threading.Timer(RETRY, interrupt_main)
     timer.daemon = True
     timer.start()
