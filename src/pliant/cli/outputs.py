@@ -1,4 +1,4 @@
-"""What wings add to commands: files of a run or a recording, additions to a simulation, monitors of its steps."""
+"""Additions of wings to commands: files of a run or a recording, additions to a simulation, monitors of its steps."""
 
 from __future__ import annotations
 

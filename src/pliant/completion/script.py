@@ -117,7 +117,7 @@ def completion_script(app: App, shell: str) -> str:
 
 @dataclass(frozen=True)
 class _Known:
-    """What can be completed; a key is a command, or a group with its command."""
+    """Words that can be completed; a key is a command, or a group with its command."""
 
     groups: dict[str, list[str]]
     """Group of commands -> its commands."""

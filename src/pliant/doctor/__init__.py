@@ -1,1 +1,1 @@
-"""What a machine has for pliant, what it lacks, and what to do about it."""
+"""State of an installation: parts that pliant finds on the machine, parts that are missing, and remedies."""

@@ -22,7 +22,7 @@ SPEED_LAG = 0.02
 
 
 class Actuation(enum.Enum):
-    """What the actuator of a joint takes."""
+    """Input of the actuator of a joint."""
 
     POSITION = "position"
     VELOCITY = "velocity"

@@ -65,7 +65,7 @@ STIFF = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServoSetup:
-    """What a servo is and where it is mounted."""
+    """Model of a servo, and its mounting."""
 
     model: ServoModel
     """Type."""

@@ -113,7 +113,7 @@ class Transmission(NamedTuple):
 
 
 class Implicit(NamedTuple):
-    """What the integrator evaluates at the end of the step, 0 or 1."""
+    """Terms that the integrator evaluates at the end of the step, 0 or 1."""
 
     damped: int
     """Dampers of joints."""

@@ -90,7 +90,7 @@ class Rows(NamedTuple):
 
 
 class Moving(NamedTuple):
-    """What MuJoCo changes in a step, and the number of elements of each (C arrays)."""
+    """Arrays that MuJoCo changes in a step, and the number of elements of each (C arrays)."""
 
     time: np.ndarray
     """Time [s], shape (1,)."""

@@ -1,4 +1,4 @@
-"""What exports of a robot have in common: a text, and mesh files beside it."""
+"""Result of any export of a robot: a text, and mesh files beside it."""
 
 from __future__ import annotations
 

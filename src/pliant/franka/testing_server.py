@@ -23,7 +23,7 @@ TIMEOUT = 30.0
 
 
 class _Answers:
-    """What each question does; all but the waits run in the thread of the loop."""
+    """Handlers of the questions; all but the waits run in the thread of the loop."""
 
     def __init__(self, simulation: Simulation, bridge: FciBridge) -> None:
         self._simulation, self._bridge = simulation, bridge

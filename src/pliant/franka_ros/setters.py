@@ -31,7 +31,7 @@ class Setter:
 
     @property
     def command(self) -> str:
-        """What the messages of the client library call it."""
+        """Name in the messages of the client library."""
         return _COMMANDS[self.request]
 
 

@@ -135,7 +135,7 @@ def fit_actuator(
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What is fitted to measurements; the fields are arguments of `fit_actuator`."""
+    """Model that is fitted to measurements; the fields are arguments of `fit_actuator`."""
 
     actuator: CompliantActuator
     scaled: ScaledParameters

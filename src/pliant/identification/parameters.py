@@ -41,7 +41,7 @@ TYPICAL: dict[str, float] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What the link carries: a rigid body on the axis of the joint, under gravity, with damping of its own.
+    """Load of the link: a rigid body on the axis of the joint, under gravity, with damping of its own.
 
         inertia q'' = torque + external_torque - gravity sin(q - angle) - damping q'
 

@@ -235,7 +235,7 @@ class LeverDrive(DCMotor):
 
 @dataclass(frozen=True, slots=True)
 class Drive(abc.ABC):
-    """What gives a law an input in place of a motor, with a step of its own (`pliant.laws.base.Law.step`)."""
+    """Source of a law's input in place of a motor, with a step of its own (`pliant.laws.base.Law.step`)."""
 
     @property
     @abc.abstractmethod

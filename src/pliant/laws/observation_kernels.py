@@ -1,4 +1,4 @@
-"""What an actuator shows of its state: the fields of `pliant.laws.fields.OBSERVED` (see `pliant.laws.kernels`)."""
+"""Observed quantities of an actuator: the fields of `pliant.laws.fields.OBSERVED` (see `pliant.laws.kernels`)."""
 # The law_* names are bound by pliant.laws.compile.
 # ruff: noqa: F821
 # pyright: reportUndefinedVariable=false

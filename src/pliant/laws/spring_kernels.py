@@ -1,4 +1,4 @@
-"""What lies between motors and link: the law, elements in series with it and branches in parallel to it.
+"""Elements between motors and link: the law, elements in series with it and branches in parallel to it.
 
 Scalar functions of the compiled step (see `pliant.laws.kernels`). Elements in series (backlash, tendons, plastic flow)
 are offsets between a motor or the link and its end of the spring; they transmit the load of the spring. Branches

@@ -29,7 +29,7 @@ _STYLE = {"better": "green", "worse": "red", "no difference": "yellow", "not jud
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetOptions:
-    """What each method may use; default: the registered budget, or a small one with --quick."""
+    """Budget of each method; default: the registered budget, or a small one with --quick."""
 
     quick: Annotated[bool, Parameter(negative=())] = False
     """Use a budget that is too small for verdicts."""

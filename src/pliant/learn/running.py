@@ -27,7 +27,7 @@ TIMEOUT_S = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Safety:
-    """What keeps a policy from harming a robot.
+    """Limits that keep a policy from harming a robot.
 
     Raises:
         PolicyError: a value is out of range.

@@ -1,4 +1,4 @@
-"""What a user of LeRobot chooses of the arm; each field is an argument ``--robot.<field>``."""
+"""Options of the arm for a user of LeRobot; each field is an argument ``--robot.<field>``."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ HAND_TOLERANCE = 1e-3
 
 
 class Order(NamedTuple):
-    """What the robot shall do from its next cycle on."""
+    """Order that the robot follows from its next cycle on."""
 
     q: tuple[float, ...]
     """Joint positions [rad]."""

@@ -30,7 +30,7 @@ class Problem:
 
 
 class Measured(TypedDict, total=False):
-    """What was measured, as fields of a `Problem`."""
+    """Measured quantities, as fields of a `Problem`."""
 
     value: float | None
     limit: float | None

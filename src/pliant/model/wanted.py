@@ -1,4 +1,4 @@
-"""What to pass where a robot or an engine is expected."""
+"""Errors that tell what to pass where a robot or an engine is expected."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What browsers give to controls and handles: finite, of a modest size, and inside the range, or one of the choices, of
-the control."""
+"""Values that browsers give to controls and handles: finite, of a modest size, and inside the range of the
+control, or one of its choices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was opened from files on the page, and the names to choose from."""
+"""Robots and recordings opened from files on the page, and the names to choose from."""
 
 from __future__ import annotations
 

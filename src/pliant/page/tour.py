@@ -65,7 +65,7 @@ def _variable(devices: Mapping[str, Device]) -> list[Device]:
 
 @dataclass(slots=True)
 class _Pulled:
-    """What one pull did."""
+    """Effect of one pull."""
 
     preset: float
     """Preset of the joints [rad]."""

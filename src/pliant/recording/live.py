@@ -41,7 +41,7 @@ class Heard(NamedTuple):
 
 
 class Inbox:
-    """What a listener has heard and nobody has taken yet; any thread puts, one takes.
+    """Samples that a listener has heard and nobody has taken yet; any thread puts, one takes.
 
     Args:
         limit: most messages that wait.

@@ -31,7 +31,7 @@ POSE_HEAD = struct.Struct("<4sIII4x")
 
 
 class Recorded(Protocol):
-    """What says which joints a device tells."""
+    """Description of the joints that a device measures."""
 
     samples: Mapping[str, FieldInfo]
     """Field -> description."""

@@ -44,7 +44,7 @@ DIFFERENCE = 1e-3  # of a parameter's range, where ways are differentiated by di
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """What is made largest."""
+    """Quantity that is made largest."""
 
     quantity: str
     """A name of ``GOALS``."""

@@ -1,4 +1,4 @@
-"""What the catalogue of parallel robots says of each, read without the solver of rods."""
+"""Entries of the catalogue of parallel robots, read without the solver of rods."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ LIMB_PATHS = _limb_paths()
 
 
 class Change(NamedTuple):
-    """What a parameter changes in a description."""
+    """Change of a description by a parameter."""
 
     limbs: Mapping[int, Limb]
     """The limbs that differ, by index."""

@@ -1,4 +1,4 @@
-"""What an equilibrium leaves undone, by the shapes of its rods alone and not by the equations of the solver."""
+"""Residuals of an equilibrium, by the shapes of its rods alone and not by the equations of the solver."""
 
 from __future__ import annotations
 

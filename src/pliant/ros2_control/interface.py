@@ -1,4 +1,4 @@
-"""What the tags of ros2_control say of a robot: its hardware components, and limits of the commands of its joints."""
+"""Interface of a robot in the tags of ros2_control: its hardware components, and limits of its joints' commands."""
 
 from __future__ import annotations
 

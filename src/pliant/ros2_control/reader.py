@@ -1,4 +1,4 @@
-"""What the tags of ros2_control add to a robot: actuators, sensors, initial positions, hardware components.
+"""Reader of the tags of ros2_control: actuators, sensors, initial positions, hardware components.
 
 A joint with a plugin tag of the toolbox keeps that actuator; the tags give it limits of commands and parameters.
 """

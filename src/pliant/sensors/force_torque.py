@@ -92,7 +92,7 @@ class ForceTorqueDevice(SensorDevice):
 
 
 class _Lift:
-    """What holds the bodies behind a sensor against gravity, as a force from outside (``gravcomp`` of MJCF).
+    """Support of the bodies behind a sensor against gravity, as a force from outside (``gravcomp`` of MJCF).
 
     Bodies that a joint with ``actuatorgravcomp`` carries are not among them: their motors hold them, through the cut.
 

@@ -1,4 +1,4 @@
-"""What of a robot may drift: springs, friction, damping, loads, delays and the zeros of sensors."""
+"""Parameters of a robot that may drift: springs, friction, damping, loads, delays and the zeros of sensors."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ least this part of what the best one removes."""
 
 
 class Worlds(Protocol):
-    """What a robot as described, and with each candidate changed, would have measured: `Bank`, or a wing's own."""
+    """Predicted measurements of a robot as described, and with each candidate changed: `Bank`, or a wing's own."""
 
     candidates: list[Candidate]
     """Candidates with two worlds each."""
@@ -58,7 +58,7 @@ class Worlds(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What one parameter alone would have to be."""
+    """Estimate of one parameter that alone explains the measurements."""
 
     candidate: Candidate
     change: float
@@ -88,7 +88,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What a window of a log says about the parameters of a robot."""
+    """Evidence of a window of a log about the parameters of a robot."""
 
     begin: float
     """Begin of the window [s]."""

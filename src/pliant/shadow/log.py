@@ -1,4 +1,4 @@
-"""What a robot was told and what it did, from a recording or a table."""
+"""Commands and measurements of a robot, from a recording or a table."""
 
 from __future__ import annotations
 

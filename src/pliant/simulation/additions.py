@@ -21,7 +21,7 @@ def _add_nothing(_: object) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addition:
-    """What is added to a simulation."""
+    """Addition to a simulation."""
 
     extend: Callable[[Robot], object] = _add_nothing
     """Adds to the robot, before its model is compiled."""

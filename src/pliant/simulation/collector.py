@@ -72,7 +72,7 @@ _SWITCH = _Switch()
 
 
 class GarbageCollector(Protocol):
-    """What the module `gc` has of it."""
+    """Functions of the module `gc` that are used."""
 
     def get_count(self) -> tuple[int, int, int]: ...
 

@@ -23,7 +23,7 @@ Progress = Callable[[int, int], None]
 
 
 class Outcome(Protocol):
-    """What became of a file."""
+    """Outcome of a file: written or not, and why."""
 
     @property
     def fault(self) -> str:

@@ -1,4 +1,4 @@
-"""What bridges see of something recorded that is published again."""
+"""View that bridges have of something recorded that is published again."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ MOST_SHOWN = 40
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Varied:
-    """What is simulated."""
+    """Simulated robots, variations and times."""
 
     reference: Annotated[tuple[str, ...], repeated(alias="-r", help="Constant command JOINT/COMMAND=VALUE.")] = ()
     command: Annotated[Path | None, Parameter(help="Table of commands over time.")] = None
@@ -92,7 +92,7 @@ class Shown:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machines:
-    """What simulates."""
+    """Machines that simulate."""
 
     processes: Processes = None
     device: Annotated[str, Parameter(help=f"What simulates: {describe_devices()}.")] = CPU

@@ -1,4 +1,4 @@
-"""What happened in a simulation of a sweep beside its numbers: breakage, stops, effort limits, devices that stopped."""
+"""Events in a simulation of a sweep: breakage, stops, effort limits, devices that stopped."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Chain(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """What acts on the nodes."""
+    """Loads of the nodes."""
 
     gravity: Array
     """[m/s^2], shape (3,)."""

@@ -22,7 +22,7 @@ GUIDE = np.linspace(0.0, 1.0, 33)
 
 
 class Tubes(Protocol):
-    """What the integration needs of a robot."""
+    """Data of a robot for the integration."""
 
     description: TubesDescription
     """The robot."""

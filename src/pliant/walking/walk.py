@@ -161,7 +161,7 @@ def _check_arguments(robot: str, seed: int, duration: float, push: float) -> Non
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Variations:
-    """What the seed of a walk chooses."""
+    """Variations that the seed of a walk chooses."""
 
     start: float
     """Share of the range of the start of the walk."""

@@ -1,4 +1,4 @@
-"""What the foot that a robot has says about its replacement: shapes, extent, side, inertia."""
+"""Data of the present foot of a robot for its replacement: shapes, extent, side, inertia."""
 
 from __future__ import annotations
 

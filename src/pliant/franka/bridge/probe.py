@@ -1,4 +1,4 @@
-"""What is served at the address of an arm, pliant's server or a real robot, for ``pliant doctor --bridge fci``."""
+"""Recognition of the server at the address of an arm, pliant or a real robot, for ``pliant doctor --bridge fci``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sensors and motors of real joints add to a motion: rounding of encoders, noise and bias of torques."""
+"""Imperfections of the sensors and motors of real joints: rounding of encoders, noise and bias of torques."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the arm and its hand look like: white surfaces of our own with dark rings at the joints.
+"""Looks of the arm and its hand: white surfaces of our own with dark rings at the joints.
 
 The axes and lengths are those of the published Denavit-Hartenberg table, and the radii those of the cylinders that the
 vendor's public description uses for self collision (0.06 m at the joints 1 to 5, 0.05 m at 6, 0.04 m at 7), slightly

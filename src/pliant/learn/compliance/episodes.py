@@ -1,4 +1,4 @@
-"""What the tasks with qbMoves share: springs of each joint type, worlds of an episode, and the energy of the motors."""
+"""Common parts of the tasks with qbMoves: springs of each joint type, worlds of an episode, energy of the motors."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ MAX_RUNS = 900
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What each method may use, the same for all that search.
+    """Budget of a method, the same for all that search.
 
     Raises:
         PliantError: a number is out of range.
@@ -65,7 +65,7 @@ QUICK = Budget(runs=2, population=8, rounds=1, episodes=1, held_out=2)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What one run of a method gave."""
+    """Result of one run of a method."""
 
     task: str
     """Name of the task."""

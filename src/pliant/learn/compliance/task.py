@@ -1,4 +1,4 @@
-"""What a task of `pliant bench compliance` declares.
+"""Declaration of a task of `pliant bench compliance`.
 
 A task is a module of `pliant.learn.compliance.tasks` with one `ComplianceTask` named ``TASK``. Nothing else lists it:
 

@@ -334,7 +334,7 @@ REST = 1e-3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a recipe led to."""
+    """Outcome of a recipe."""
 
     recipe: Recipe
     """The recipe."""

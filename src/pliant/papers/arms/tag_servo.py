@@ -158,7 +158,7 @@ class Run(Traced):
 
     @property
     def features(self) -> str:
-        """What the features come from, `EXACT` or `RENDERED`."""
+        """Source of the features, `EXACT` or `RENDERED`."""
         return RENDERED if self.rendered else EXACT
 
     @property

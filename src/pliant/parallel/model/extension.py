@@ -47,7 +47,7 @@ ARMATURE = 1e-3
 
 @dataclass(slots=True, kw_only=True)
 class SlidingNodes:
-    """What makes the chain of one limb follow its spool, while the chain is put together."""
+    """Elements that make the chain of one limb follow its spool, while the chain is put together."""
 
     out: Assembly
     """The model."""

@@ -205,7 +205,7 @@ def check_reach(rod: Rod, X_a: Array, X_b: Array, name: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Gaps:
-    """What is open in the states of a rod."""
+    """Gaps in the states of a rod."""
 
     inner: Array
     """End of each segment less begin of the next, (dp, dphi, dm, dn), shape (k, 12)."""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What is given: a plate pose or joint values, the load, and what is controlled."""
+    """Given quantities: a plate pose or joint values, the load, and what is controlled."""
 
     pose: Annotated[str | None, Parameter(help=POSE, allow_leading_hyphen=True)] = None
     """Plate pose; None for the home pose."""

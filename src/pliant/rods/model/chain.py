@@ -32,7 +32,7 @@ REACH = (0.6, 1.6)
 
 
 class Nodes(Protocol):
-    """What makes a chain follow the length of its rod, while the chain is put together."""
+    """Elements that make a chain follow the length of its rod, while the chain is put together."""
 
     def add_node(self, link: MjsBody, name: str, origin: Array, chord: Array, *, pull: Array, axial: float) -> MjsBody:
         """Add the body that slides along a link with the length, to the link; return it."""

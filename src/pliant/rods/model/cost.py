@@ -1,4 +1,4 @@
-"""What a step of a dynamic model with rods costs, said before the first one."""
+"""Cost of a step of a dynamic model with rods, told before the first one."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ MEASURED = Measured._fields[1:]
 
 
 class QbMotion:
-    """What is known of one joint: its newest sample, and what a controller commanded last.
+    """State of one joint: its newest sample, and what a controller commanded last.
 
     Args:
         measure: returns the newest sample of the joint; None before the first.

@@ -1,4 +1,4 @@
-"""What robots of one graph must not share: joints, frames, services, actions, commands; told on a latched topic."""
+"""Names that robots of one graph must not share: joints, frames, services, actions, commands; on a latched topic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_TEXT = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What one robot has on the graph."""
+    """Names of one robot on the graph."""
 
     node: str
     """Name of its node."""

@@ -48,7 +48,7 @@ _PID = bottle(Vocab.of("pid"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receiver:
-    """What the receiver of a stream reads."""
+    """Content that the receiver of a stream reads."""
 
     dialect: Dialect | None = None
     """Encoding of its floats; None where it does not say."""

@@ -168,7 +168,7 @@ class Argument:
 
     @property
     def empty(self) -> object:
-        """What stands for a value that could not be had."""
+        """Value in place of one that could not be had."""
         kind, is_list, repeat = _split(self.type)
         return () if is_list else (kind.empty,) * repeat if repeat else kind.empty
 

@@ -83,7 +83,7 @@ class InfoSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OfSample:
-    """What a sample and its fragments have in common."""
+    """Common fields of a sample and its fragments."""
 
     writer: bytes
     """Entity that wrote it."""
