@@ -69,7 +69,7 @@ class _Side:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOptions:
-    """Settings in which the two differ."""
+    """Settings in which the two differ, and the figure of both."""
 
     set_a: Annotated[tuple[str, ...], repeated()] = ()
     """As --set, for the first."""
@@ -77,6 +77,8 @@ class PairOptions:
     """As --set, for the second."""
     names: str | None = None
     """Names of the two in the table and the figure, such as soft,stiff."""
+    plot: Path | None = None
+    """Draw both in one figure (.png, .svg, .pdf)."""
 
 
 @Parameter(name="*")
@@ -106,7 +108,6 @@ def compare(
     additions: Additions = NO_ADDITIONS,
     pair: PairOptions = PairOptions(),
     simulated: SimulatedOptions = SimulatedOptions(),
-    plot: Annotated[Path | None, Parameter(help="Draw both in one figure (.png, .svg, .pdf).")] = None,
     film: Film = NO_FILM,
     json: Json = False,
     debug: Debug = False,
@@ -131,8 +132,8 @@ def compare(
     constants = assignments(reference, "--reference")
     added = asked_additions(additions)
     _refuse(sides, robot, pair, [*(["reference"] if constants else []), *added], simulated)
-    if plot is not None:
-        check_figure(plot, "--plot")
+    if pair.plot is not None:
+        check_figure(pair.plot, "--plot")
     looks = film.looks("480x480")
     pictures = None if film.video is None or looks is None else _Film(film.video, looks)
     console = make_console(quiet=json)
@@ -155,8 +156,8 @@ def compare(
             recordings.append(read_recording(path))
         one, two = recordings
         found = differences(one, two)
-        if plot is not None:
-            plot_comparison(one, two, plot, names=(sides[0].name, sides[1].name))
+        if pair.plot is not None:
+            plot_comparison(one, two, pair.plot, names=(sides[0].name, sides[1].name))
         filmed = None if pictures is None else pictures.write(recordings, sides, console, quiet=json)
         code = 0 if filmed is None or not filmed.fault else 1
         if json:
@@ -166,7 +167,7 @@ def compare(
                     "durations": [one.duration, two.duration],
                     "rates": [None if run is None else run.rate for run in runs],
                     "signals": [dataclasses.asdict(d) for d in found],
-                    "plot": None if plot is None else str(plot),
+                    "plot": None if pair.plot is None else str(pair.plot),
                     "video": None if filmed is None else filmed.as_dict(),
                 }
             )
@@ -175,8 +176,8 @@ def compare(
     rates = dict.fromkeys(f"{run.rate:g}" for run in runs if run is not None and run.robot.actuators)
     if rates:
         console.print(f"[dim]joints sampled {' and '.join(rates)} times a second[/dim]")
-    if plot is not None:
-        console.print(f"plot: {plot}", soft_wrap=True)
+    if pair.plot is not None:
+        console.print(f"plot: {pair.plot}", soft_wrap=True)
     if filmed is not None and filmed.frames:
         console.print(filmed.line(), soft_wrap=True)
     return code
