@@ -155,23 +155,45 @@ def test_in_every_state_each_rate_is_that_of_its_quantity_and_each_pose_that_of_
     assert rig.statuses() == ["started", "success"], states[-1].error_names()
     del states[0]  # before it nothing has driven the motors
     F_T_EE, dt = states[0].matrix("F_T_EE"), 1e-3
-    for old, new in itertools.pairwise(states):
-        J = kinematics.jacobian(new.q_d, F_T_EE=F_T_EE)
-        np.testing.assert_allclose(new.O_dP_EE_d, J @ new.dq_d, atol=1e-9)
-        np.testing.assert_allclose(
-            new.matrix("O_T_EE_d"), kinematics.forward_kinematics(new.q_d, F_T_EE=F_T_EE), atol=1e-12
+    rows = {
+        name: np.array([getattr(s, name) for s in states])
+        for name in (
+            "q_d", "dq_d", "ddq_d", "O_T_EE_c", "O_T_EE_d", "O_dP_EE_c", "O_dP_EE_d", "O_ddP_EE_c",
+            "elbow_c", "delbow_c", "ddelbow_c", "tau_J", "dtau_J", "theta", "dtheta",
         )
-        np.testing.assert_allclose(new.O_T_EE_c, new.O_T_EE_d, atol=1e-8)
-        np.testing.assert_allclose(new.dtau_J, (new.tau_J - old.tau_J) / dt, atol=1e-9)
-        np.testing.assert_allclose(new.dtheta, (new.theta - old.theta) / dt, atol=1e-9)
-        if np.abs(new.q_d - old.q_d - dt * new.dq_d).max() > 1e-9:
-            continue  # q_d became the measured position, or the first command
-        assert new.delbow_c[0] == pytest.approx((new.elbow_c[0] - old.elbow_c[0]) / dt, abs=1e-5)
-        np.testing.assert_allclose(new.O_dP_EE_c[:3], (new.O_T_EE_c - old.O_T_EE_c)[12:15] / dt, atol=2e-4)
-        np.testing.assert_allclose(new.O_ddP_EE_c, (new.O_dP_EE_c - old.O_dP_EE_c) / dt, atol=1e-6)
-        if generator != NONE:  # q_d is the measured position, and no acceleration is desired
-            np.testing.assert_allclose(new.ddq_d, (new.dq_d - old.dq_d) / dt, atol=1e-6)
-            assert new.ddelbow_c[0] == pytest.approx((new.delbow_c[0] - old.delbow_c[0]) / dt, abs=1e-6)
+    }  # fmt: skip
+
+    def check(rate, of, within, where=slice(None)):
+        np.testing.assert_allclose(rows[rate][1:][where], (np.diff(of, axis=0) / dt)[where], rtol=1e-7, atol=within)
+
+    q, dq = rows["q_d"][1:], rows["dq_d"][1:]
+    twist = np.einsum("kij,kj->ki", kinematics.jacobian(q, F_T_EE=F_T_EE), dq)
+    np.testing.assert_allclose(rows["O_dP_EE_d"][1:], twist, atol=1e-9)
+    poses = kinematics.forward_kinematics(q, F_T_EE=F_T_EE).swapaxes(1, 2).reshape(-1, 16)
+    np.testing.assert_allclose(rows["O_T_EE_d"][1:], poses, atol=1e-12)
+    np.testing.assert_allclose(rows["O_T_EE_c"][1:], rows["O_T_EE_d"][1:], atol=1e-8)
+    check("dtau_J", rows["tau_J"], 1e-9)
+    check("dtheta", rows["theta"], 1e-9)
+    # Elsewhere q_d became the measured position, or the first command.
+    smooth_there = np.abs(np.diff(rows["q_d"], axis=0) - dt * dq).max(axis=1) <= 1e-9
+    assert smooth_there.sum() > 1000
+    np.testing.assert_allclose(
+        rows["delbow_c"][1:, 0][smooth_there], np.diff(rows["elbow_c"][:, 0])[smooth_there] / dt, rtol=1e-6, atol=1e-5
+    )
+    np.testing.assert_allclose(
+        rows["O_dP_EE_c"][1:, :3][smooth_there],
+        np.diff(rows["O_T_EE_c"][:, 12:15], axis=0)[smooth_there] / dt,
+        atol=2e-4,
+    )
+    check("O_ddP_EE_c", rows["O_dP_EE_c"], 1e-6, smooth_there)
+    if generator != NONE:  # q_d is the measured position, and no acceleration is desired
+        check("ddq_d", rows["dq_d"], 1e-6, smooth_there)
+        np.testing.assert_allclose(
+            rows["ddelbow_c"][1:, 0][smooth_there],
+            np.diff(rows["delbow_c"][:, 0])[smooth_there] / dt,
+            rtol=1e-6,
+            atol=1e-6,
+        )
 
 
 def test_the_estimated_wrench_stays_when_a_frame_or_a_load_changes():

@@ -1,6 +1,5 @@
 """The identified dynamics against Pinocchio, against identities, and against the published library's numbers."""
 
-import timeit
 
 import numpy as np
 import pytest
@@ -186,23 +185,6 @@ def test_bad_input_is_named():
         Payload(mass=1.0, inertia=(1, 1, 0, 0, 1, 0, 0, 0, 1))
     with pytest.raises(ModelError, match="no Franka arm 'panda'"):
         arm("panda")
-
-
-def best(call, number, repeat=7):
-    return min(timeit.repeat(call, number=number, repeat=repeat)) / number
-
-
-@pytest.mark.parametrize(
-    ("function", "single", "each"),
-    [(dynamics.mass, 10e-6, 1e-6), (dynamics.coriolis, 15e-6, 3e-6), (dynamics.gravity, 10e-6, 1e-6)],
-)
-def test_calls_keep_their_time_budget(function, single, each):
-    q, dq = states(2000)
-    many = (q, dq) if function is dynamics.coriolis else (q,)
-    one = [x[0] for x in many]
-    function(*one, FRANKA_HAND)
-    assert best(lambda: function(*one, FRANKA_HAND), 200) < single
-    assert best(lambda: function(*many, FRANKA_HAND), 1) / 2000 < each
 
 
 PUBLISHED = [
