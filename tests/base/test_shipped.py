@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from pliant.base import codecache, shipped
-from pliant.base.codecache import CodeFiles, fingerprints, read_shipped, ship_text
+from pliant.base import fingerprint, shipped
+from pliant.base.codecache import CodeFiles, read_shipped, ship_text
+from pliant.base.fingerprint import fingerprints
 
 KEY = ("float64(float64)", ("x86_64-unknown-linux-gnu", "znver4", "+avx512f"), ("digest", ""))
 
@@ -87,8 +88,8 @@ def test_another_constant_or_version_of_the_compiler_gives_another_name(monkeypa
     before = fingerprints([doubled])[1]
     assert before != fingerprints([tripled])[1]
     assert before == fingerprints([doubled])[1]
-    known = codecache._version
-    monkeypatch.setattr(codecache, "_version", lambda p: "0.0" if p == "numba" else known(p))
+    known = fingerprint._version
+    monkeypatch.setattr(fingerprint, "_version", lambda p: "0.0" if p == "numba" else known(p))
     assert before != fingerprints([doubled])[1]
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
+from numba.core import event
 
 from pliant.base.codecache import read_shipped, read_text
 from pliant.base.errors import LawError
@@ -129,6 +130,23 @@ def test_a_damaged_file_of_a_law_is_compiled_again(tmp_path, monkeypatch):
     monkeypatch.setattr("pliant.laws.compile._compiled", {})
     assert compiled(SEA).hold
     assert read_text(path, ";") is not None
+
+
+def test_a_law_shares_with_another_process_what_is_not_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path))
+    monkeypatch.setattr("pliant.laws.compile._compiled", {})
+    monkeypatch.setattr("pliant.base.shipped.folder", lambda: None)
+    built = []
+    for cls in (SEA, QbMove):
+        monkeypatch.setattr("pliant.laws.compile._shared", {})  # as in a new process
+        with event.install_recorder("numba:compile") as heard:
+            assert compiled(cls).hold
+        built.append({e.data["dispatcher"].py_func.__name__ for _, e in heard.buffer if e.is_start})
+    own = {"hold", "hold_c", "references"}
+    assert built[1] & own == built[0] & own != set()
+    shared = {"rest_references", "rest_spring"}
+    assert built[0] >= shared
+    assert not built[1] & shared
 
 
 def test_a_kernel_that_calls_itself_is_refused_with_its_place():

@@ -32,19 +32,17 @@ import numpy as np
 
 from pliant.base.codecache import (
     cache_folder,
-    fingerprint,
-    fingerprints,
     njit,
+    part_dispatcher,
     private_folder,
-    python_function,
     read_shipped,
     read_text,
-    referred,
     ship_text,
     write_text,
 )
 from pliant.base.compiling import compilation, count_functions, follow_numba, named
 from pliant.base.errors import LawError
+from pliant.base.fingerprint import fingerprint, fingerprints, python_function, referred
 from pliant.base.numba_types import Dispatcher, Lowering, Machine, NumbaModule, NumbaType, PythonFunction
 from pliant.base.options.places import code_place
 from pliant.laws import kernels
@@ -398,8 +396,8 @@ def _dispatchers(
         twin.__kwdefaults__ = function.__kwdefaults__
         twin.__qualname__ = f"{function.__name__}_{digest or f'{tag}_{len(done)}'}"
         # Nothing but other kernels calls it: no entry points for Python and C, a fifth of the time of a compilation.
-        alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        done[function] = numba.njit(error_model="numpy", nogil=True, **alone)(twin)
+        options = {"error_model": "numpy", "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        done[function] = part_dispatcher(twin, options) if digest else numba.njit(**options)(twin)
         if digest:
             _shared[digest] = done[function]
         return done[function]

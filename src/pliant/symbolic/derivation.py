@@ -28,8 +28,9 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from pliant.base.codecache import fingerprint, names_in, private_folder, read_text, write_text
+from pliant.base.codecache import private_folder, read_text, write_text
 from pliant.base.errors import LawError, nearest, require
+from pliant.base.fingerprint import fingerprint, names_in
 from pliant.base.options.places import code_place
 from pliant.laws import functions
 

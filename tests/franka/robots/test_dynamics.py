@@ -1,6 +1,5 @@
 """The identified dynamics against Pinocchio, against identities, and against the published library's numbers."""
 
-
 import numpy as np
 import pytest
 from hypothesis import example, given, settings

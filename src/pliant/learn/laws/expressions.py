@@ -12,8 +12,8 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from pliant.base.codecache import python_function
 from pliant.base.errors import LawError
+from pliant.base.fingerprint import python_function
 from pliant.learn.laws.values import (
     ARITHMETIC,
     ARRAY,
