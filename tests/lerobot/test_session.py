@@ -78,7 +78,7 @@ def test_each_episode_has_a_place_of_the_box_and_the_same_again(arm):
 @pytest.mark.slow
 def test_equal_actions_give_equal_bits(arm):
     arm.reset(5)
-    actions = push(arm)
+    actions = push(arm, most=60)
     first = np.array(list(arm.observe().values()))
     arm.reset(5)
     for action in actions:
