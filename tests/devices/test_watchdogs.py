@@ -19,13 +19,15 @@ ROBOTS = {
     "softfoot-bench": {"load"},
     "biped": {"torso"},
     "fr3": {"franka"},
+    "Stewart_Gough_6PFR": {"controller", "cpr"},
 }
 """Robot -> some of its devices that take commands."""
+OPTIONS = {"Stewart_Gough_6PFR": {"controller": True, "segments": 4}}
 WATCHDOG = 0.02
 
 
 def started(name, **options):
-    robot = build_robot(name, options)
+    robot = build_robot(name, OPTIONS.get(name, {}) | options)
     devices = make_devices(robot, watchdog=WATCHDOG)
     return Simulation(MujocoEngine(robot), devices, pacer="free")
 
@@ -37,6 +39,7 @@ def test_every_device_that_takes_commands_stops_when_its_watchdog_trips(name):
         assert ROBOTS[name] <= set(takers)
         for device in takers.values():
             assert type(device)._trip is not DeviceBase._trip
+            assert device._watchdog_ns == round(WATCHDOG * 1e9), device.name
 
 
 def test_a_device_without_a_safe_state_refuses_a_watchdog():
@@ -86,6 +89,26 @@ def test_a_parallel_robots_servos_stay_where_they_are():
             cpr.inbox.put({"joints_values": goal}, mode="dgm_parameters")
             simulation.run(0.01)
         assert simulation.engine.port(f"{cpr.joints[0]}/control")[0] == pytest.approx(goal[0])
+
+
+@pytest.mark.parametrize("policy", ["exert", "push", "hold"])
+def test_the_controller_of_a_plate_gives_no_wrench_any_more(policy):
+    with started("Stewart_Gough_6PFR", controller_wrench=policy) as simulation:
+        controller = simulation.devices["controller"]
+        plate = controller.robot
+        for _ in range(3):  # a stream
+            controller.heights.put({"height": 1.15})
+            simulation.run(WATCHDOG / 2)
+            assert not controller.stopped()
+        assert plate._goal.control[2] > 0.0
+        simulation.run(WATCHDOG + 0.002)
+        assert controller.health()["watchdog_trips"] == 1
+        assert simulation.sample(controller.name).values["active"] == 0.0
+        np.testing.assert_array_equal(plate._goal.control, np.zeros(6))
+        goal = plate.held("joints_values")
+        simulation.run(WATCHDOG + 0.002)
+        assert plate.health()["watchdog_trips"] == 1  # nothing reaches the robot any more
+        np.testing.assert_array_equal(plate.held("joints_values"), goal)
 
 
 def test_a_control_boards_axes_hold_their_place():

@@ -44,7 +44,7 @@ def test_after_buckling_the_stable_neighbour_is_found_and_said(section, factor):
     bent = robot.solve_dgm([], wrench)
     assert straight.morse_index > 0
     assert (bent.morse_index, bent.branch) == (0, "neighbour")
-    assert "lost its stability" in bent.note
+    assert f"lost its stability; this is the {bent.stability().verdict} one beside it" in bent.note
     assert bent.energy() < straight.energy()
     # elastica: P / P_cr = (2 K(sin(a/2)) / pi)^2 with the tip angle a
     from scipy.special import ellipk

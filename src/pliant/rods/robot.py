@@ -592,10 +592,10 @@ class ContinuumParallelRobot:
             solution._alone = True
             return solution
         found = self._checked(state, problem, solution.steps, [], "stable neighbour", branch="neighbour")
-        if found is None:
-            return solution
-        found.note = "the equilibrium on the straight way has lost its stability; this is the stable one beside it"
-        return found
+        if found is not None:
+            kind = found.stability().verdict  # neutral: a round column may buckle to any side
+            found.note = f"the equilibrium on the straight way has lost its stability; this is the {kind} one beside it"
+        return solution if found is None else found
 
     def _lowest(self, problem: Task, seed: int, restarts: int) -> Solution:
         """Return the stable equilibrium of the lowest energy among those that are found."""

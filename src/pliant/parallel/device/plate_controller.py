@@ -110,8 +110,11 @@ class PlateController(DeviceBase):
         super().write()
 
     def _trip(self) -> None:
-        """Give no wrench until the next goal."""
+        """Take the wrench away, and give none until the next goal."""
         self._goal = None
+        self._law.reset()
+        if not self.robot.removed:
+            self.robot.wrenches.put({"wrench": np.zeros(6)})
 
     def _latch(self, command: Command) -> None:
         if command.mode == "igm_parameters":
@@ -156,7 +159,7 @@ def parallel_devices(mechanism: ParallelMechanism, **options: Unpack[DeviceOptio
 
     Args:
         mechanism: the robot.
-        options: of `DeviceBase`, for the robot.
+        options: of `DeviceBase`, for the robot; the watchdog is that of the controller too.
     """
     chosen = mechanism.options
     policy = chosen.controller_wrench or ("exert" if chosen.controller else "push")
@@ -164,4 +167,6 @@ def parallel_devices(mechanism: ParallelMechanism, **options: Unpack[DeviceOptio
         mechanism, mechanism.name, controller_wrench=policy, joint_speeds=chosen.joint_speeds, ramp=chosen.ramp,
         interpolate=chosen.interpolate, **options,
     )  # fmt: skip
-    return [PlateController(robot, PlatePosePID()), robot] if chosen.controller else [robot]
+    if not chosen.controller:
+        return [robot]
+    return [PlateController(robot, PlatePosePID(), watchdog=options.get("watchdog")), robot]
