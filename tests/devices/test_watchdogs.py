@@ -1,5 +1,8 @@
 """The option ``watchdog`` of every device that takes commands: after the silence it stops what the command began."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -89,6 +92,32 @@ def test_a_parallel_robots_servos_stay_where_they_are():
             cpr.inbox.put({"joints_values": goal}, mode="dgm_parameters")
             simulation.run(0.01)
         assert simulation.engine.port(f"{cpr.joints[0]}/control")[0] == pytest.approx(goal[0])
+
+
+def test_what_a_parallel_robot_has_solved_after_the_stop_moves_it_no_more(monkeypatch):
+    with started("3RR") as simulation:
+        cpr = simulation.devices["cpr"]
+        cpr.keep_pace()
+        go, solved, solve = threading.Event(), threading.Event(), cpr._solve
+
+        def late(*arguments):
+            go.wait(10.0)
+            try:
+                return solve(*arguments)
+            finally:
+                solved.set()
+
+        monkeypatch.setattr(cpr, "_solve", late)
+        cpr.inbox.put({"joints_values": cpr.held("joints_values") + 0.3}, mode="dgm_parameters")
+        simulation.run(WATCHDOG + 0.002)
+        assert cpr.stopped()
+        there = simulation.engine.port(f"{cpr.joints[0]}/control")[0]
+        go.set()
+        assert solved.wait(10.0)
+        for _ in range(5):
+            time.sleep(0.01)
+            simulation.run(0.05)
+        assert simulation.engine.port(f"{cpr.joints[0]}/control")[0] == there
 
 
 @pytest.mark.parametrize("policy", ["exert", "push", "hold"])

@@ -336,7 +336,9 @@ class ParallelRobotDevice(DeviceBase):
 
     def _trip(self) -> None:
         """Let the servos stay where they are commanded to be now, under the present load."""
-        self._goal = replace(self._goal, q=self._setpoint.copy(), applied=self._load)
+        with self._lock:
+            self._generation += 1  # an answer that comes later is too late
+            self._newest = self._goal = replace(self._goal, q=self._setpoint.copy(), applied=self._load)
 
     def _ask(self, kind: str, asked: _Asked) -> None:
         generation = self._generation
@@ -352,9 +354,11 @@ class ParallelRobotDevice(DeviceBase):
 
     def _take(self, kind: str, outcome: _Outcome) -> None:
         answer = self._answers.pop(kind, None)
-        if outcome.generation != self._generation:  # the robot was sent home in between
+        if outcome.generation != self._generation:  # sent home, or stopped by the watchdog, in between
             if answer is not None:
-                answer.set_exception(DeviceError(f"{self.name}: the robot was sent home before it was solved"))
+                answer.set_exception(
+                    DeviceError(f"{self.name}: the robot was sent home or stopped before it was solved")
+                )
             return
         self._worst = max(self._worst, outcome.seconds)
         if outcome.goal is not None:
