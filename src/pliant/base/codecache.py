@@ -357,7 +357,9 @@ class PartFiles(CodeFiles):
     def _stem(self) -> str:
         return self._function.__qualname__
 
-    _shipped_stem = ""
+    @functools.cached_property
+    def _shipped_stem(self) -> str:
+        return ""
 
 
 class Compiled:
@@ -428,7 +430,7 @@ def _cache_class() -> type:
     return Cache
 
 
-def part_dispatcher(function: types.FunctionType, options: Mapping[str, bool]) -> Dispatcher:
+def part_dispatcher(function: types.FunctionType, options: Mapping[str, bool | str]) -> Dispatcher:
     """Return numba's dispatcher of a function that only compiled functions call; its code is kept as `PartFiles`.
 
     Args:
@@ -437,7 +439,8 @@ def part_dispatcher(function: types.FunctionType, options: Mapping[str, bool]) -
     """
     import numba
 
-    dispatcher: Dispatcher = numba.njit(**options)(function)
+    decorator: PythonFunction = numba.njit  # of more options than the types of numba join
+    dispatcher: Dispatcher = decorator(**options)(function)
     with contextlib.suppress(RuntimeError):  # numba found no place for a cache
         cache = _cache_class()(function)
         cache._cache_file = PartFiles(str(private_folder("laws")), "", function)
