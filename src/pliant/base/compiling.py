@@ -31,7 +31,8 @@ class Compilation:
     done: int
     """Number of functions that are compiled."""
     total: int
-    """Number of functions in all, an estimate: some are loaded from a cache, some are compiled for several types."""
+    """Number of functions in all; before the end an estimate, because some are loaded from a cache, and some are
+    compiled for several types."""
     over: bool = False
     """Whether it has ended."""
 
@@ -120,7 +121,8 @@ def _end() -> None:
     with _lock:
         _done += 1
         over = len(_open) == 1
-        _total = max(_total, _done if over else _done + 1)  # some functions are compiled for several types
+        # Some functions are compiled for several types, and others are loaded.
+        _total = _done if over else max(_total, _done + 1)
         _report(over=over)
         _open.pop()
         if over:
